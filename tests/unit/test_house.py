@@ -1,0 +1,90 @@
+"""The house keeps its shape: imports point downward, and each effect stays in its room (docs/architecture.md)."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import toolchain
+
+PACKAGE = Path(toolchain.__file__).parent
+
+# A module may import from its own floor's rooms only as listed, and from every floor below it.
+FLOORS: tuple[frozenset[str], ...] = (
+    frozenset({"cli"}),
+    frozenset({"install"}),
+    frozenset({"sources", "build", "layout", "pins_file", "pins_edit"}),
+    frozenset({"pins", "fingerprint", "paths", "platforms", "progress"}),
+    frozenset({"errors", "digest", "findings", "locks", "_native"}),
+)
+
+ROOMS: dict[str, frozenset[str]] = {
+    "click": frozenset({"cli"}),
+    "rich": frozenset({"cli"}),
+    "requests": frozenset({"sources/fetch.py", "sources/index.py"}),
+    "socket": frozenset({"sources/fetch.py", "locks.py"}),
+    "subprocess": frozenset({"build/process.py"}),
+    "tomlkit": frozenset({"pins_edit.py"}),
+}
+
+
+def modules() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def floor_of(top: str) -> int | None:
+    return next((number for number, names in enumerate(FLOORS) if top in names), None)
+
+
+def top_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> list[str]:
+    """Absolute dotted names of everything a module imports, relative imports resolved."""
+    names: list[str] = []
+    package = ["toolchain", *path.relative_to(PACKAGE).parts[:-1]]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            stem = [*base, *(node.module.split(".") if node.module else [])]
+            names += [".".join([*stem, alias.name]) for alias in node.names]
+    return names
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_downward(path: Path) -> None:
+    top = top_of(path)
+    if top == "__init__":
+        return
+    mine = floor_of(top)
+    assert mine is not None, f"{path.relative_to(PACKAGE)} stands on no floor; add it to FLOORS and the drawing"
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] != "toolchain" or len(parts) < 2:
+            continue
+        theirs = floor_of(parts[1])
+        if theirs is None or parts[1] == top:
+            continue
+        assert theirs >= mine, f"{path.relative_to(PACKAGE)} imports upward: {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_effects_stay_in_their_rooms(path: Path) -> None:
+    relative = path.relative_to(PACKAGE).as_posix()
+    for name in imported(path):
+        allowed = ROOMS.get(name.split(".")[0])
+        if allowed is not None:
+            assert relative in allowed or relative.split("/")[0] in allowed, f"{relative} imports {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_only_cli_reads_the_environment(path: Path) -> None:
+    relative = path.relative_to(PACKAGE).as_posix()
+    if relative.startswith("cli/"):
+        return
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Attribute) and node.attr in ("environ", "environb", "getenv"):
+            pytest.fail(f"{relative}:{node.lineno} reads the environment")

@@ -1,0 +1,1 @@
+"""Running other programs: processes and CMake."""

@@ -1,0 +1,90 @@
+"""The `toolchain` command: which commands there are, and how every one of them ends."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+from typing import NoReturn
+
+import click
+
+from toolchain import __version__
+from toolchain.errors import ToolchainError
+
+# name -> (module in this package, its command's variable, one line of help). Modules load when their command runs.
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "install": ("install", "install", "Install pinned tools, e.g. a Slang compiler root with its recorder."),
+    "list": ("install", "list_", "List what is installed."),
+    "uninstall": ("install", "uninstall", "Remove installed tools."),
+    "env": ("install", "env", "Print the environment that an installed tool needs."),
+    "fetch": ("fetch", "fetch", "Download pinned archives into the cache, or check that they are there."),
+    "pins": ("pins", "pins", "Show, check and update what is pinned."),
+    "cache": ("cache", "cache", "Look into the archive cache, verify it, move it."),
+    "layout": ("layout", "layout", "Show and check recorded layouts."),
+    "doctor": ("doctor", "doctor", "Show what this machine has and lacks, with the fix for each."),
+}
+
+INTERRUPTED = 130  # what a shell reports for a process that SIGINT ended
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only when that command runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module_name, variable, _ = COMMANDS[cmd_name]
+        command = getattr(importlib.import_module(f"{__package__}.{module_name}"), variable)
+        assert isinstance(command, click.Command)  # noqa: S101 - the table above names commands only
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, _, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="toolchain", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Pinned GPU toolchains: fetch, verify, patch, build, install, check."""
+
+
+def report(error: ToolchainError, *, as_json: bool) -> None:
+    """Print an error once, on stderr: sentences for people, one JSON object for machines."""
+    if as_json:
+        click.echo(json.dumps(error.to_json(), sort_keys=True), err=True)
+        return
+    click.secho("error: ", fg="red", bold=True, nl=False, err=True)
+    click.echo(error.message, err=True)
+    if error.hint:
+        click.secho("hint: ", fg="cyan", bold=True, nl=False, err=True)
+        click.echo(error.hint, err=True)
+
+
+def main() -> NoReturn:
+    """Run a command and exit with the code that its outcome means."""
+    try:
+        cli.main(standalone_mode=False)
+    except ToolchainError as error:
+        report(error, as_json="--json" in sys.argv[1:])
+        sys.exit(error.exit_code)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.Abort:
+        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt:
+        click.echo("interrupted", err=True)
+        sys.exit(INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except BrokenPipeError:
+        # Whoever read our output went away; leave without a second complaint from the interpreter's shutdown.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    sys.exit(0)

@@ -1,0 +1,113 @@
+"""The options that every command shares, and the settings that they and the environment make."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from toolchain.paths import Paths
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the command line and the environment ask of any command."""
+
+    paths: Paths
+    pins_file: Path | None  # None: the pins that came with this package
+    offline: bool
+    quiet: bool
+    json: bool
+
+
+def user_folder(kind: str) -> Path:
+    """The platform's per-user folder of this project: kind is `cache` or `data`."""
+    import platformdirs
+
+    return Path(
+        platformdirs.user_cache_dir("gpu-toolchain", appauthor=False)
+        if kind == "cache"
+        else platformdirs.user_data_dir("gpu-toolchain", appauthor=False)
+    )
+
+
+def _flag(name: str) -> bool:
+    """An environment variable that is a yes or a no. Raises for a value that is neither."""
+    value = os.environ.get(name, "").strip().lower()
+    if value in ("", "0", "false", "no", "off"):
+        return False
+    if value in ("1", "true", "yes", "on"):
+        return True
+    raise click.UsageError(f"{name}: expected 1 or 0, got {value!r}")
+
+
+def make_settings(
+    *,
+    cache: Path | None,
+    root: Path | None,
+    pins_file: Path | None,
+    offline: bool,
+    quiet: bool,
+    as_json: bool,
+) -> Settings:
+    """Settings from options first, then the environment, then the platform's folders."""
+    cache = cache or Path(os.environ.get("DREAM_GPU_CACHE") or user_folder("cache"))
+    root = root or Path(os.environ.get("TOOLCHAIN_ROOT") or user_folder("data") / "toolchains")
+    if pins_file is None and os.environ.get("TOOLCHAIN_PINS"):
+        pins_file = Path(os.environ["TOOLCHAIN_PINS"])
+    if pins_file is None and Path("pins.toml").is_file():
+        pins_file = Path("pins.toml")
+    return Settings(
+        paths=Paths(cache=cache.expanduser().absolute(), toolchains=root.expanduser().absolute()),
+        pins_file=pins_file,
+        offline=offline or _flag("TOOLCHAIN_OFFLINE"),
+        quiet=quiet,
+        json=as_json,
+    )
+
+
+def with_settings(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a command the shared options; it receives them as its first argument, a `Settings`."""
+
+    @click.option("--cache", type=click.Path(path_type=Path, file_okay=False), help="Archive cache [$DREAM_GPU_CACHE].")
+    @click.option(
+        "--root",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Folder of installed tools [$TOOLCHAIN_ROOT].",
+    )
+    @click.option(
+        "--pins",
+        "pins_file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Pins file [$TOOLCHAIN_PINS, ./pins.toml, built in].",
+    )
+    @click.option("--offline", is_flag=True, help="Never touch the network [$TOOLCHAIN_OFFLINE].")
+    @click.option("-q", "--quiet", is_flag=True, help="Print no progress.")
+    @click.option("--json", "as_json", is_flag=True, help="Print one JSON document on stdout.")
+    @functools.wraps(command)
+    def wrapper(
+        *args: object,
+        cache: Path | None,
+        root: Path | None,
+        pins_file: Path | None,
+        offline: bool,
+        quiet: bool,
+        as_json: bool,
+        **kwargs: object,
+    ) -> R:
+        settings = make_settings(
+            cache=cache, root=root, pins_file=pins_file, offline=offline, quiet=quiet, as_json=as_json
+        )
+        return command(settings, *args, **kwargs)
+
+    return wrapper
+
+
+__all__ = ["Settings", "make_settings", "with_settings"]

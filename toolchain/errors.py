@@ -1,0 +1,92 @@
+"""Every way this project can fail to do its job, with the exit code that each one ends the process with.
+
+A rule that checked input breaks is not here: that is a `toolchain.findings.Finding`, and exit code 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+
+class ToolchainError(Exception):
+    """We could not do what was asked.
+
+    `message` says what was expected, what was seen and where; `hint` says what to do next. `details` are the
+    same facts for machines: JSON values, keyed by name, printed by `--json`.
+    """
+
+    code: ClassVar[str] = "error"
+    exit_code: ClassVar[int] = 70
+
+    def __init__(self, message: str, *, hint: str | None = None, details: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.details: dict[str, object] = dict(details or {})
+
+    def to_json(self) -> dict[str, object]:
+        """The error as one JSON object: code, exit code, message, hint, details."""
+        return {
+            "error": self.code,
+            "exit_code": self.exit_code,
+            "message": self.message,
+            "hint": self.hint,
+            "details": self.details,
+        }
+
+
+class PinsError(ToolchainError):
+    """pins.toml (or a request against it) is wrong; the message starts with `file:line:` where a line is known."""
+
+    code = "pins"
+    exit_code = 10
+
+
+class FetchError(ToolchainError):
+    """Bytes could not be had: network, server, index, or offline. The only family that a caller may retry."""
+
+    code = "fetch"
+    exit_code = 11
+
+
+class DigestMismatchError(ToolchainError):
+    """Bytes were had and are not the pinned ones. Never retried at the same URL; the next mirror may be tried."""
+
+    code = "digest-mismatch"
+    exit_code = 12
+
+
+class ArchiveError(ToolchainError):
+    """An archive is damaged, or holds members that the member policy rejects."""
+
+    code = "archive"
+    exit_code = 13
+
+
+class PatchError(ToolchainError):
+    """A patch did not apply, or did not have the effect that it states."""
+
+    code = "patch"
+    exit_code = 14
+
+
+class ProcessError(ToolchainError):
+    """A program that we started failed; details hold `argv`, `status` and, where one is kept, `log`."""
+
+    code = "process"
+    exit_code = 15
+
+
+class InstallError(ToolchainError):
+    """A toolchain root could not be made, found, verified or removed."""
+
+    code = "install"
+    exit_code = 16
+
+
+class LayoutError(ToolchainError):
+    """A layout blob cannot be read; details hold `offset` in bytes where one is known."""
+
+    code = "layout"
+    exit_code = 18

@@ -1,0 +1,1 @@
+"""From a pin to a verified, patched tree."""
