@@ -21,8 +21,8 @@ FLOORS: tuple[frozenset[str], ...] = (
 ROOMS: dict[str, frozenset[str]] = {
     "click": frozenset({"cli"}),
     "rich": frozenset({"cli"}),
-    "requests": frozenset({"sources/fetch.py", "sources/index.py"}),
-    "socket": frozenset({"sources/fetch.py", "locks.py"}),
+    "requests": frozenset({"sources/http.py", "sources/index.py"}),
+    "socket": frozenset({"sources/http.py", "locks.py"}),
     "subprocess": frozenset({"build/process.py"}),
     "tomlkit": frozenset({"pins_edit.py"}),
 }
