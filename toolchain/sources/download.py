@@ -29,8 +29,7 @@ from toolchain.sources.retry import (
 from toolchain.sources.store import Incoming, VerifiedArchive
 
 if TYPE_CHECKING:
-    import requests
-
+    from toolchain.sources.http import Session
     from toolchain.sources.index import Located
 
 # A wrong file is taken in whole, for its digest tells a person what it is, unless it is this much longer than pinned.
@@ -40,7 +39,7 @@ LARGEST_SURPRISE_BYTES = 64 * 1024 * 1024
 class Locator(Protocol):
     """Who knows where a package index keeps a file: `toolchain.sources.index.Indexes`."""
 
-    def locate(self, source: IndexSource, pinned: Sha256, *, session: requests.Session) -> Located: ...
+    def locate(self, source: IndexSource, pinned: Sha256, *, session: Session) -> Located: ...
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from toolchain.errors import FetchError
 
 if TYPE_CHECKING:
     import requests
+    from requests import Session as Session  # the type, for those who only pass one on
 
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
