@@ -20,7 +20,7 @@ def test_output_is_kept_apart() -> None:
 
 def test_a_failure_shows_command_status_and_last_lines(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    with pytest.raises(ProcessError, match=r"exit status 3:\n.*line 59") as caught:
+    with pytest.raises(ProcessError, match=r"(?s)exit status 3:\n.*line 59") as caught:
         process.run(python("[print('line', n) for n in range(60)]; raise SystemExit(3)"), log=log)
     assert "line 20" not in caught.value.message
     assert log.read_text().startswith("line 0\n")
