@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> cmake.Project:
     source.mkdir()
     (source / "CMakeLists.txt").write_text(LISTS)
     (source / "tiny.cpp").write_text("int main() { return 7; }\n")
-    return cmake.Project(source, tmp_path / "build folder", definitions={"CMAKE_BUILD_TYPE": "Release"})
+    return cmake.Project(source, tmp_path / "build folder", "Ninja", definitions={"CMAKE_BUILD_TYPE": "Release"})
 
 
 def test_configure_build_install(project: cmake.Project, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ PROGRAMS = Programs(cmake=Path("/p/cmake"), ninja=Path("/p/ninja"))
 
 
 def test_configure_names_ninja_and_sorts_definitions() -> None:
-    project = Project(Path("/s"), Path("/b"), definitions={"B": "2", "A": "1"})
+    project = Project(Path("/s"), Path("/b"), "Ninja", definitions={"B": "2", "A": "1"})
     assert configure_argv(project, PROGRAMS) == (
         *("/p/cmake", "-S", "/s", "-B", "/b", "-G", "Ninja"),
         *("-DA=1", "-DB=2", "-DCMAKE_MAKE_PROGRAM=/p/ninja"),
@@ -26,7 +26,7 @@ def test_another_generator_gets_no_ninja() -> None:
 
 
 def test_build_and_install() -> None:
-    project = Project(Path("/s"), Path("/b"))
+    project = Project(Path("/s"), Path("/b"), "Ninja")
     assert build_argv(project, PROGRAMS, target="t", config="Release") == (
         *("/p/cmake", "--build", "/b", "--config", "Release", "--parallel", "--target", "t"),
     )

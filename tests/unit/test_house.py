@@ -12,7 +12,7 @@ PACKAGE = Path(toolchain.__file__).parent
 # A module may import from its own floor's rooms only as listed, and from every floor below it.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
-    frozenset({"install"}),
+    frozenset({"install", "doctor", "gpu_probe"}),
     frozenset({"sources", "build", "layout", "pins_file", "pins_edit"}),
     frozenset({"pins", "fingerprint", "paths", "platforms", "progress"}),
     frozenset({"errors", "digest", "findings", "locks", "_native"}),
