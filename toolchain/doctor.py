@@ -94,7 +94,7 @@ def _compiler() -> Check:
             compiler = cmake.configure(project, programs, log=log)["CXX"]
             cmake.build(project, programs, log=log)
         except ProcessError as error:
-            return Check("compiler", Status.BROKEN, _last_line(error.message), fix)
+            return Check("compiler", Status.BROKEN, _cause(error.message), fix)
     return Check("compiler", Status.OK, f"{compiler.id} {compiler.version} at {compiler.path}, builds C++20")
 
 
@@ -166,6 +166,14 @@ def _gpu(name: str, found: Mapping[str, object], what: str, fix: str) -> Check:
 
 def _first_line(output: bytes) -> str:
     return output.decode("utf-8", "replace").strip().partition("\n")[0]
+
+
+def _cause(message: str) -> str:
+    """The line of a build's output that says why: what follows CMake's first error, else the last one."""
+    lines = [line.strip() for line in message.splitlines()]
+    errors = [number for number, line in enumerate(lines) if line.startswith("CMake Error")]
+    said = [line for line in lines[errors[0] + 1 :] if line] if errors else []
+    return said[0] if said else lines[-1]
 
 
 def _last_line(message: str) -> str:

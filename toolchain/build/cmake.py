@@ -14,11 +14,6 @@ from toolchain.errors import ProcessError
 _QUERY = Path(".cmake/api/v1/query/client-gpu-toolchain/toolchains-v1")
 _REPLY = Path(".cmake/api/v1/reply")
 
-# cmake-env-variables(7), the ones without CMake's prefix that reach a C++ build.
-_BUILD_VARIABLES = frozenset(
-    {"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MACOSX_DEPLOYMENT_TARGET", "SDKROOT"}
-)
-
 
 @dataclass(frozen=True)
 class Programs:
@@ -52,11 +47,6 @@ class Project:
     build: Path
     generator: str | None
     definitions: Mapping[str, str] = field(default_factory=dict)
-
-
-def is_build_variable(name: str) -> bool:
-    """Whether an environment variable changes what CMake finds or how the compiler compiles."""
-    return name in _BUILD_VARIABLES or name.startswith("CMAKE_")
 
 
 def default_generator() -> str | None:
