@@ -169,11 +169,11 @@ def _first_line(output: bytes) -> str:
 
 
 def _cause(message: str) -> str:
-    """The line of a build's output that says why: what follows CMake's first error, else the last one."""
+    """What a build's output gives as the reason: the words after CMake's first error, else its last line."""
     lines = [line.strip() for line in message.splitlines()]
     errors = [number for number, line in enumerate(lines) if line.startswith("CMake Error")]
     said = [line for line in lines[errors[0] + 1 :] if line] if errors else []
-    return said[0] if said else lines[-1]
+    return " ".join(said[:3]) if said else lines[-1]
 
 
 def _last_line(message: str) -> str:

@@ -22,7 +22,7 @@ CODE_SUFFIXES = {"spirv": "spv", "metal": "metal", "wgsl": "wgsl", "hlsl": "hlsl
 def toolchain(*arguments: str) -> str:
     """Run this environment's `toolchain` and return what it printed."""
     command = [str(Path(sys.executable).with_name("toolchain")), *arguments]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout  # noqa: S603
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
         code, layout = OUTPUT / f"{SHADER.stem}.{suffix}", OUTPUT / f"{SHADER.stem}.{target}.layout"
         command = [recorder, str(SHADER), "-target", target]
         command += ["-entry", ENTRY, "-stage", "compute", "-o", str(code), "-o", str(layout)]
-        subprocess.run(command, check=True)  # noqa: S603
+        subprocess.run(command, check=True)
         print(f"  {target:<6} {code.stat().st_size:>7,} B of code   {layout.stat().st_size:>7,} B of layout")
     print(f"  in {OUTPUT}\n")
     sys.stdout.flush()
