@@ -13,8 +13,8 @@ PACKAGE = Path(toolchain.__file__).parent
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"install"}),
-    frozenset({"sources", "build", "layout", "pins_file", "pins_edit"}),
-    frozenset({"pins", "fingerprint", "paths", "platforms", "progress"}),
+    frozenset({"sources", "build", "layout", "pins_file", "pins_table", "pins_edit"}),
+    frozenset({"pins", "fingerprint", "paths", "platforms", "progress", "toml_lines", "spdx"}),
     frozenset({"errors", "digest", "findings", "locks", "_native"}),
 )
 
