@@ -13,8 +13,14 @@ PACKAGE = Path(toolchain.__file__).parent
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"install", "doctor", "gpu_probe"}),
-    frozenset({"sources", "build", "layout", "pins_file", "pins_edit"}),
-    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress"}),
+    frozenset({"installed"}),
+    frozenset({"sources", "build", "layout", "resources", "pins_file", "pins_table", "pins_edit"}),
+    frozenset(
+        {
+            *("pins", "toml_lines", "spdx", "fingerprint", "environment"),
+            *("receipt", "paths", "platforms", "progress"),
+        }
+    ),
     frozenset({"errors", "digest", "findings", "locks", "_native"}),
 )
 
