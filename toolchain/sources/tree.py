@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import secrets
 import shutil
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -28,8 +29,9 @@ from toolchain.sources.members import Kind
 from toolchain.sources.patch import Patch
 from toolchain.sources.store import VerifiedArchive
 
-MANIFEST_NAME = ".toolchain-tree.json"
-OWN_NAMES = frozenset({MANIFEST_NAME, tree_stat.STAMP_NAME})  # files of ours in a tree's root
+# The file in a tree's root that describes it: `tree` is its manifest, `toolchain` what its maker adds, or null.
+RECORD_NAME = "toolchain.json"
+OWN_NAMES = frozenset({RECORD_NAME, tree_stat.STAMP_NAME})  # files of ours in a tree's root
 
 STAGING_PREFIX = ".staging-"
 
@@ -84,11 +86,16 @@ def default_jobs() -> int:
     return min(8, count)
 
 
+def beside(final: Path) -> Path:
+    """An unused path beside `final`, named so that it is known as a leftover if this process dies."""
+    return final.with_name(f"{STAGING_PREFIX}{final.name}-{os.getpid()}-{secrets.token_hex(4)}")
+
+
 def stage(final: Path) -> Path:
     """Make the empty staging folder of `final`, beside it. Raises InstallError."""
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-        staging = final.with_name(f"{STAGING_PREFIX}{final.name}-{os.getpid()}-{secrets.token_hex(4)}")
+        staging = beside(final)
         staging.mkdir(mode=0o700)
     except OSError as error:
         raise InstallError(f"cannot make a folder beside {final}: {error.strerror or error}") from error
@@ -225,13 +232,19 @@ def _settle(root: Path, tree: Manifest) -> None:
         raise ArchiveError(f"cannot set the time or mode of {error.filename}: {error.strerror or error}") from error
 
 
-def seal(root: Path, tree: Manifest) -> None:
-    """Write the tree's manifest and the stamp of the quick check into its root, and flush both. Raises InstallError."""
+def seal(root: Path, tree: Manifest, *, record: Mapping[str, object] | None = None) -> None:
+    """Write the tree's manifest and the stamp of the quick check into its root, and flush both.
+
+    `record` is what the tree's maker says of it, as JSON values. Raises InstallError.
+    """
+    document = {"toolchain": record, "tree": tree.to_json()}
+    temporary = root / f"{RECORD_NAME}.new"
     try:
-        with (root / MANIFEST_NAME).open("w", encoding="utf-8", newline="\n") as file:
-            file.write(tree.to_text())
+        with temporary.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False) + "\n")
             file.flush()
             os.fsync(file.fileno())
+        temporary.replace(root / RECORD_NAME)
         tree_stat.record(os.fspath(root), tree.digest.hex)
     except OSError as error:
         raise InstallError(f"cannot seal the tree {root}: {error.strerror or error}") from error
@@ -247,7 +260,7 @@ def publish(staging: Path, final: Path, *, replace: bool = False) -> bool:
     aside: Path | None = None
     try:
         if replace and os.path.lexists(final):
-            aside = final.with_name(f"{STAGING_PREFIX}{final.name}-{os.getpid()}-{secrets.token_hex(4)}")
+            aside = beside(final)
             final.rename(aside)
         try:
             staging.rename(final)
@@ -286,12 +299,26 @@ def _flush_folder(folder: Path) -> None:
 
 def read_manifest(root: Path) -> Manifest:
     """The manifest in a tree's root. Raises InstallError."""
-    path = root / MANIFEST_NAME
+    return manifest.from_json(_read_document(root).get("tree"), str(root / RECORD_NAME))
+
+
+def read_record(root: Path) -> Mapping[str, object]:
+    """What a tree's maker said of it when it was sealed. Raises InstallError, also where nothing was said."""
+    record = _read_document(root).get("toolchain")
+    if not isinstance(record, dict):
+        raise InstallError(f"{root / RECORD_NAME}: says nothing of a toolchain", hint="install again with --force")
+    return record
+
+
+def _read_document(root: Path) -> Mapping[str, object]:
+    path = root / RECORD_NAME
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise InstallError(f"{path}: cannot be read: {error}", hint="install again with --force") from error
-    return manifest.from_text(text, str(path))
+    if not isinstance(document, dict):
+        raise InstallError(f"{path}: expected a JSON object", hint="install again with --force")
+    return document
 
 
 def reopen(root: Path, *, full: bool = False, jobs: int | None = None) -> SourceTree:
