@@ -14,7 +14,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"install", "doctor", "gpu_probe"}),
     frozenset({"installed"}),
-    frozenset({"sources", "build", "layout", "resources", "pins_file", "pins_table", "pins_edit"}),
+    frozenset({"sources", "build", "layout", "pins_file", "pins_table", "pins_edit"}),
     frozenset(
         {
             *("pins", "toml_lines", "spdx", "fingerprint", "environment"),
