@@ -14,7 +14,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"install", "doctor", "gpu_probe"}),
     frozenset({"sources", "build", "layout", "pins_file", "pins_edit"}),
-    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress"}),
+    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "resources"}),
     frozenset({"errors", "digest", "findings", "locks", "_native"}),
 )
 
