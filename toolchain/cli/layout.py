@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import click
@@ -97,16 +98,16 @@ def _print_header(file: Path, shown: Layout) -> None:
         "scalar buffer layout" if program.scalar_layout else "target's buffer layout",
         f"format {shown.format}",
     ]
-    click.echo("  " + " · ".join(parts))
+    click.echo("  " + ", ".join(parts))
 
 
 def _print_entries(entries: tuple[EntryPoint, ...]) -> None:
-    table = [("entry", "stage", "thread group", "code", "SHA-256 of the code")]
+    table: list[tuple[str, ...]] = [("entry", "stage", "thread group", "code", "SHA-256 of the code")]
     for entry in entries:
         name = entry.name
         if entry.name_override and entry.name_override != entry.name:
             name += f" as {entry.name_override}"
-        group = " × ".join(map(str, entry.thread_group_size)) if _has_thread_groups(entry) else ""
+        group = " x ".join(map(str, entry.thread_group_size)) if _has_thread_groups(entry) else ""
         code = f"{entry.code.size:,} B" if entry.code else "not recorded"
         digest = entry.code.sha256 if entry.code else ""
         table.append((_printable(name), names.word(names.STAGES, entry.stage), group, code, digest))
@@ -117,7 +118,7 @@ def _print_entries(entries: tuple[EntryPoint, ...]) -> None:
 def _print_scope(title: str, rows: list[Row]) -> None:
     click.echo()
     click.secho(_printable(title), bold=True)
-    table = [("name", "kind", "type", "access", "set", "binding", "offset", "size", "")]
+    table: list[tuple[str, ...]] = [("name", "kind", "type", "access", "set", "binding", "offset", "size", "")]
     for row in rows:
         table.append(
             (
@@ -149,9 +150,10 @@ def _cell(value: Size | None) -> str:
 
 
 def _shortened(text: str) -> str:
-    return text if len(text) <= 44 else text[:43] + "…"
+    return text if len(text) <= 44 else text[:41] + "..."
 
 
 def _printable(text: str) -> str:
-    """Text from a file, without what would move a terminal's cursor or colour it."""
-    return "".join(c if c.isprintable() else "�" for c in text)
+    """Text from a file, without what would move a terminal's cursor, colour it, or not be in its encoding."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return "".join(c if c.isprintable() else "?" for c in text).encode(encoding, "replace").decode(encoding)

@@ -144,7 +144,7 @@ class Rows:
     def result(self, index: int) -> list[Row]:
         """The rows of what one entry returns."""
         var = self._var(self._layout.entry_points[index].result_var_layout)
-        if var is None or not var.offsets and not self._takes_space(var):
+        if var is None or (not var.offsets and not self._takes_space(var)):
             return []
         return list(self._variable(var, _Place(), 0, "(result)"))
 
