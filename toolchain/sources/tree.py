@@ -22,7 +22,7 @@ from toolchain.findings import Finding
 from toolchain.fingerprint import fingerprint
 from toolchain.pins import Archive
 from toolchain.progress import Progress, Silent
-from toolchain.sources import archive, manifest, members, patch, tree_stat
+from toolchain.sources import archive, manifest, patch, placing, tree_stat
 from toolchain.sources.manifest import MODE, Manifest, PatchEffect, TreeFile, TreeLink
 from toolchain.sources.members import Kind
 from toolchain.sources.patch import Patch
@@ -160,9 +160,9 @@ def build(
             source = stack.enter_context(archive.opened(one.path, where=where, scratch=scratch))
             sources.append(source)
             parts.append(
-                members.place(where, source.members, strip=one.archive.strip, places=one.archive.places, archive=number)
+                placing.place(where, source.members, strip=one.archive.strip, places=one.archive.places, archive=number)
             )
-        entries, folders = members.merge(label, parts, [(path.as_posix(), target.as_posix()) for path, target in links])
+        entries, folders = placing.merge(label, parts, [(path.as_posix(), target.as_posix()) for path, target in links])
         for entry in entries:
             if entry.path.split("/")[0].lower() in OWN_NAMES:
                 raise ArchiveError(f"{label}: {entry.path!r} is a name that this tool keeps for itself")
