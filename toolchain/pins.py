@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from enum import Enum, IntEnum
 from pathlib import PurePosixPath
 
 from toolchain.digest import Sha256
-from toolchain.platforms import Platform
+from toolchain.errors import PinsError
+from toolchain.platforms import ALL, Platform
 
 
 class Profile(str, Enum):
@@ -72,7 +75,9 @@ class Archive:
     """One pinned file for the platforms that it serves.
 
     `file_name` is what the file is called; `size_bytes` is None where it is not known. Either `places` says what
-    goes where, or the first `strip` folders of every member's path are dropped.
+    goes where, or the first `strip` folders of every member's path are dropped. `links` are symbolic links to make
+    in the tree when this archive is part of it, as `Pin.links`. `evidence` says, in a pin author's words, who states
+    the digest or how it was seen; it may be empty.
     """
 
     platforms: frozenset[Platform]
@@ -85,14 +90,19 @@ class Archive:
     places: tuple[Place, ...]
     license: str
     line: int  # in the file that pins it
+    links: tuple[tuple[PurePosixPath, PurePosixPath], ...] = ()
+    evidence: str = ""
 
 
 @dataclass(frozen=True)
 class Pin:
     """A pinned dependency, for the profiles that it belongs to.
 
-    `links` are symbolic links to make in the tree: path -> target, both relative, the target to the link's folder.
-    `overridden` is the path of the local file that replaced it, or None.
+    `links` are symbolic links to make in the tree: path -> target, both relative, the target to the link's folder;
+    `links_for` adds those of a platform's archives. `overridden` is the path of the local file that replaced it, or
+    None. `env` and `bin` are what an installed root asks of its user's environment: variables, whose values may hold
+    `{root}` for the root's absolute path, and folders of the root that belong on PATH. `recorder` says that an
+    installed root gets our recorder, built against it.
     """
 
     name: str
@@ -104,10 +114,21 @@ class Pin:
     links: tuple[tuple[PurePosixPath, PurePosixPath], ...]
     overridden: str | None
     line: int
+    env: tuple[tuple[str, str], ...] = ()
+    bin: tuple[PurePosixPath, ...] = ()
+    recorder: bool = False
 
     def archives_for(self, platform: Platform) -> tuple[Archive, ...]:
         """The archives that make this pin's tree on `platform`, in the file's order; empty where there are none."""
         return tuple(archive for archive in self.archives if platform in archive.platforms)
+
+    def links_for(self, platform: Platform) -> tuple[tuple[PurePosixPath, PurePosixPath], ...]:
+        """The links of this pin's tree on `platform`: the pin's own, then those of its archives there."""
+        return self.links + tuple(link for archive in self.archives_for(platform) for link in archive.links)
+
+    def platforms(self) -> tuple[Platform, ...]:
+        """The platforms that this pin has archives for, in the order of `toolchain.platforms.ALL`."""
+        return tuple(platform for platform in ALL if self.archives_for(platform))
 
 
 @dataclass(frozen=True)
@@ -117,3 +138,79 @@ class PinSet:
     origin: str
     pins: tuple[Pin, ...]
     minimum_verification: Verification
+
+    def where(self, pin: Pin) -> str:
+        """`file:line` of a pin, in the file that it really comes from."""
+        return f"{pin.overridden or self.origin}:{pin.line}"
+
+    def get(self, name: str, profile: Profile) -> Pin:
+        """The pin of that name in that profile. Raises PinsError that lists what there is instead."""
+        named = [pin for pin in self.pins if pin.name == name]
+        for pin in named:
+            if profile in pin.profiles:
+                return pin
+        if named:
+            there = ", ".join(p.value for p in Profile if any(p in pin.profiles for pin in named))
+            raise PinsError(
+                f"{self.where(named[0])}: {name} is pinned for the profile {there}, not for {profile.value}",
+                hint=f"add --profile {there.split(', ')[0]}",
+                details={"pin": name, "profile": profile.value},
+            )
+        names = list(dict.fromkeys(pin.name for pin in self.pins))
+        close = get_close_matches(name, names, n=1)
+        raise PinsError(
+            f"{self.origin} pins nothing called {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""),
+            hint=f"it pins {', '.join(names)}" if names else "it pins nothing at all",
+            details={"pin": name, "pins": names},
+        )
+
+    def select(self, names: Sequence[str], profile: Profile, platform: Platform | None) -> tuple[Pin, ...]:
+        """The pins of those names, each once and in the order asked; all of the profile where `names` is empty.
+
+        With a platform, a named pin must have archives for it (PinsError names the platforms that it has), and of
+        "all" only those that have some are meant.
+        """
+        if not names:
+            pins = [pin for pin in self.pins if profile in pin.profiles]
+            return tuple(pin for pin in pins if platform is None or pin.archives_for(platform))
+        chosen = tuple(self.get(name, profile) for name in dict.fromkeys(names))
+        for pin in chosen:
+            if platform is not None and not pin.archives_for(platform):
+                there = ", ".join(map(str, pin.platforms()))
+                raise PinsError(
+                    f"{self.where(pin)}: {pin.name} {pin.version} has no archive for {platform}; it has {there}",
+                    hint="upstream publishes none; override the pin in pins.local.toml if you have one",
+                    details={"pin": pin.name, "platform": str(platform), "platforms": list(map(str, pin.platforms()))},
+                )
+        return chosen
+
+
+def require_minimum(pins: PinSet, chosen: Sequence[Pin], minimum: Verification, platform: Platform | None) -> None:
+    """Raise PinsError, naming every archive of `chosen` whose digest is known less well than `minimum`.
+
+    With a platform only the archives that it uses are looked at.
+    """
+    weak = [
+        (pin, archive)
+        for pin in chosen
+        for archive in pin.archives
+        if archive.verification < minimum and (platform is None or platform in archive.platforms)
+    ]
+    if not weak:
+        return
+    lines = [
+        f"{pin.overridden or pins.origin}:{archive.line}: {pin.name} {pin.version}: {archive.file_name} is "
+        f"{archive.verification.label}, and at least {minimum.label} is demanded"
+        for pin, archive in weak
+    ]
+    raise PinsError(
+        "\n".join(lines),
+        hint="lower minimum-verification in the pins file, or pin archives whose digest upstream states or attests",
+        details={
+            "minimum": minimum.label,
+            "archives": [
+                {"pin": pin.name, "file": archive.file_name, "verification": archive.verification.label}
+                for pin, archive in weak
+            ],
+        },
+    )

@@ -12,9 +12,15 @@ PACKAGE = Path(toolchain.__file__).parent
 # A module may import from its own floor's rooms only as listed, and from every floor below it.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
-    frozenset({"install"}),
-    frozenset({"sources", "build", "layout", "pins_file", "pins_edit"}),
-    frozenset({"pins", "fingerprint", "paths", "platforms", "progress"}),
+    frozenset({"install", "doctor", "gpu_probe"}),
+    frozenset({"installed"}),
+    frozenset({"sources", "build", "layout", "resources", "pins_file", "pins_table", "pins_edit"}),
+    frozenset(
+        {
+            *("pins", "toml_lines", "spdx", "fingerprint", "environment"),
+            *("receipt", "paths", "platforms", "progress"),
+        }
+    ),
     frozenset({"errors", "digest", "findings", "locks", "_native"}),
 )
 

@@ -116,6 +116,16 @@ def stream(
         raise _failed(argv, status, list(last), log)
 
 
+def inherited(name: str) -> str:
+    """A variable that every program started here inherits; empty where it is not set."""
+    return os.environ.get(name, "")
+
+
+def inherited_where(wanted: Callable[[str], bool]) -> dict[str, str]:
+    """The non-empty variables that every program started here inherits and that `wanted` says yes to."""
+    return {name: value for name, value in sorted(os.environ.items()) if value and wanted(name)}
+
+
 def _environment(add: Mapping[str, str] | None, drop: Callable[[str], bool] | None) -> dict[str, str] | None:
     if add is None and drop is None:
         return None
