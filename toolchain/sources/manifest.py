@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from toolchain.digest import Sha256
 from toolchain.errors import InstallError
@@ -108,15 +108,10 @@ class Manifest:
             ],
         }
 
-    def to_text(self) -> str:
-        """The manifest as JSON text: the same text for the same tree and patches."""
-        return json.dumps(self.to_json(), sort_keys=True, indent=1, ensure_ascii=False) + "\n"
 
-
-def from_text(text: str, where: str) -> Manifest:
+def from_json(raw: Mapping[str, Any], where: str) -> Manifest:
     """Read a manifest; `where` names it in errors. Raises InstallError unless it is whole and fits its own digest."""
     try:
-        raw = json.loads(text)
         if raw["format"] != FORMAT:
             raise ValueError(f"format {raw['format']!r}; this version reads {FORMAT}")
         executable = {mode: flag for flag, mode in MODE.items()}
