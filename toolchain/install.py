@@ -101,11 +101,12 @@ def install(pins: Sequence[Pin], job: Job) -> tuple[Installed, ...]:
 
 def key_of(pin: Pin, profile: Profile, platform: Platform, patches: Sequence[patch.Patch]) -> Sha256:
     """The key of the root that this pin makes on a platform: equal keys, equal roots but for the recorder."""
-    parts = [tree.Part(one.sha256, one.strip, one.places) for one in pin.archives_for(platform)]
-    links = [(str(link), str(target)) for link, target in pin.links_for(platform)]
+    made_of = tree.tree_key(
+        pin.archives_for(platform), links=pin.links_for(platform), patches=[one.sha256 for one in patches]
+    )
     return fingerprint(
         {
-            "tree": tree.tree_key(parts, links=links, patches=[one.sha256 for one in patches]).hex,
+            "tree": made_of.hex,
             "pin": [pin.name, pin.version, profile.value, str(platform), pin.overridden],
             "environment": [[str(folder) for folder in pin.bin], dict(pin.env)],
             "recorder": pin.recorder,
@@ -185,7 +186,7 @@ def _make(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive]) -> Toolcha
         manifest = tree.build(
             root,
             archives=archives,
-            links=[(str(link), str(target)) for link, target in plan.pin.links_for(job.platform)],
+            links=plan.pin.links_for(job.platform),
             patches=plan.patches,
             progress=job.progress,
         )
@@ -235,9 +236,7 @@ def _update_recorder(toolchain: Toolchain, job: Job) -> Toolchain | None:
     return Toolchain(toolchain.root, record)
 
 
-def _record(
-    plan: _Plan, job: Job, archives: Sequence[VerifiedArchive], built: RecorderRecord | None
-) -> Record:
+def _record(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive], built: RecorderRecord | None) -> Record:
     pin = plan.pin
     return Record(
         name=pin.name,

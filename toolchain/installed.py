@@ -179,7 +179,7 @@ def find(toolchains: Path, name: str, profile: Profile | None, key: Sha256 | Non
 
 def remove(toolchain: Toolchain) -> None:
     """Remove an installed root. It stops looking installed at once, and is deleted then. Raises InstallError."""
-    aside = tree.aside(toolchain.root)
+    aside = tree.beside(toolchain.root)
     try:
         toolchain.root.rename(aside)
         shutil.rmtree(aside)

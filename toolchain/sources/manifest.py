@@ -109,8 +109,11 @@ class Manifest:
         }
 
 
-def from_json(raw: Mapping[str, Any], where: str) -> Manifest:
-    """Read a manifest; `where` names it in errors. Raises InstallError unless it is whole and fits its own digest."""
+def from_json(raw: Any, where: str) -> Manifest:
+    """Read what `to_json` wrote; `where` names it in errors.
+
+    Raises InstallError unless it is whole and fits its own digest.
+    """
     try:
         if raw["format"] != FORMAT:
             raise ValueError(f"format {raw['format']!r}; this version reads {FORMAT}")

@@ -29,8 +29,8 @@ class Leftover:
     alive: bool
 
 
-def aside(final: Path) -> Path:
-    """A path of this process beside `final` that nothing stands at: for work on it, or to move it out of the way."""
+def beside(final: Path) -> Path:
+    """An unused path beside `final`, named so that it is known as a leftover if this process dies."""
     return final.with_name(f"{PREFIX}{final.name}-{os.getpid()}-{secrets.token_hex(4)}")
 
 
@@ -38,7 +38,7 @@ def stage(final: Path) -> Path:
     """Make the empty staging folder of `final`, beside it. Raises InstallError."""
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
-        staging = aside(final)
+        staging = beside(final)
         staging.mkdir(mode=0o700)
     except OSError as error:
         raise InstallError(f"cannot make a folder beside {final}: {error.strerror or error}") from error
@@ -92,7 +92,7 @@ def publish(staging: Path, final: Path, *, replace: bool = False) -> bool:
     moved: Path | None = None
     try:
         if replace and os.path.lexists(final):
-            moved = aside(final)
+            moved = beside(final)
             final.rename(moved)
         try:
             staging.rename(final)

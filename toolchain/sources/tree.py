@@ -23,7 +23,7 @@ from toolchain.sources.manifest import MODE, Manifest, PatchEffect, TreeFile, Tr
 from toolchain.sources.members import Kind
 from toolchain.sources.patch import Patch
 from toolchain.sources.staging import PREFIX as STAGING_PREFIX
-from toolchain.sources.staging import Leftover, aside, discard, leftovers, publish, stage, staged
+from toolchain.sources.staging import Leftover, beside, discard, leftovers, publish, stage, staged
 from toolchain.sources.store import VerifiedArchive
 from toolchain.sources.verify import HAS_MODES, OWN_NAMES, RECORD_NAME, default_jobs, scan, verify
 
@@ -165,12 +165,12 @@ def _settle(root: Path, tree: Manifest) -> None:
 
 
 def seal(root: Path, tree: Manifest, *, record: Mapping[str, object] | None = None) -> None:
-    """Write `toolchain.json` (the manifest, and what the tree is, `record`) and the stamp of the quick check.
+    """Write the tree's manifest and the stamp of the quick check into its root, and flush both to disk.
 
-    Both are flushed to disk. Raises InstallError.
+    `record` is what the tree's maker says of it, as JSON values. Raises InstallError.
     """
-    whole = {**tree.to_json(), "toolchain": dict(record or {})}
-    text = json.dumps(whole, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+    document = {"toolchain": record, "tree": tree.to_json()}
+    text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
     temporary = root / f"{RECORD_NAME}.new"
     try:
         with temporary.open("w", encoding="utf-8", newline="\n") as file:
@@ -198,14 +198,14 @@ def _read(root: Path) -> dict[str, object]:
 
 def read_manifest(root: Path) -> Manifest:
     """The manifest in a tree's root. Raises InstallError."""
-    return manifest.from_json(_read(root), str(root / RECORD_NAME))
+    return manifest.from_json(_read(root).get("tree"), str(root / RECORD_NAME))
 
 
 def read_record(root: Path) -> Mapping[str, object]:
-    """The `record` that a tree was sealed with. Raises InstallError."""
+    """What a tree's maker said of it when it was sealed. Raises InstallError, also where nothing was said."""
     record = _read(root).get("toolchain")
     if not isinstance(record, dict):
-        raise InstallError(f"{root / RECORD_NAME}: has no part called toolchain", hint=_AGAIN)
+        raise InstallError(f"{root / RECORD_NAME}: says nothing of a toolchain", hint=_AGAIN)
     return record
 
 
@@ -235,7 +235,7 @@ __all__ = [
     "Manifest",
     "Part",
     "SourceTree",
-    "aside",
+    "beside",
     "build",
     "discard",
     "leftovers",

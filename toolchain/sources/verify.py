@@ -14,6 +14,7 @@ from toolchain.findings import Finding
 from toolchain.sources import tree_stat
 from toolchain.sources.manifest import MODE, Manifest, TreeFile, TreeLink
 
+# The file in a tree's root that describes it: `tree` is its manifest, `toolchain` what its maker adds, or null.
 RECORD_NAME = "toolchain.json"
 OWN_NAMES = frozenset({RECORD_NAME, tree_stat.STAMP_NAME})  # files of ours in a tree's root
 
