@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, InstallError
 from toolchain.fingerprint import fingerprint
-from toolchain.pins import Place
+from toolchain.pins import Archive
 from toolchain.progress import Progress, Silent
 from toolchain.sources import archive, manifest, patch, placing, tree_stat
 from toolchain.sources.manifest import MODE, Manifest, PatchEffect, TreeFile, TreeLink
@@ -44,16 +44,7 @@ class SourceTree:
     manifest: Manifest
 
 
-@dataclass(frozen=True)
-class Part:
-    """What an archive gives to a tree: all of it that `tree_key` depends on."""
-
-    sha256: Sha256
-    strip: int
-    places: tuple[Place, ...]
-
-
-def tree_key(parts: Sequence[Part], *, links: Sequence[Link] = (), patches: Sequence[Sha256] = ()) -> Sha256:
+def tree_key(archives: Sequence[Archive], *, links: Sequence[Link] = (), patches: Sequence[Sha256] = ()) -> Sha256:
     """The digest of all that a tree is made from; two trees with one key are equal. Pure."""
     return fingerprint(
         {
@@ -64,7 +55,7 @@ def tree_key(parts: Sequence[Part], *, links: Sequence[Link] = (), patches: Sequ
                     "strip": one.strip,
                     "places": [[place.pattern, place.to.as_posix()] for place in one.places],
                 }
-                for one in parts
+                for one in archives
             ],
             "links": [[str(path), str(target)] for path, target in links],
             "patches": [digest.hex for digest in patches],
@@ -233,7 +224,6 @@ __all__ = [
     "Leftover",
     "Link",
     "Manifest",
-    "Part",
     "SourceTree",
     "beside",
     "build",
