@@ -62,7 +62,7 @@ class Opened:
 
 @contextlib.contextmanager
 def opened(archive: Path, *, where: str, scratch: Path) -> Iterator[Opened]:
-    """Open an archive and list its members; nothing is judged yet (`members.place` does that).
+    """Open an archive and list its members; nothing is judged yet (`placing.place` does that).
 
     `scratch` is a path that this may use for a file while the block runs. Raises ArchiveError.
     """
@@ -201,7 +201,7 @@ def write(
 ) -> dict[str, Sha256]:
     """Write a planned tree below the empty folder `root`; the digest of every file, by path.
 
-    `entries` and `folders` are what `members.merge` returned. Files come first and symbolic links last, so that
+    `entries` and `folders` are what `placing.merge` returned. Files come first and symbolic links last, so that
     nothing is ever written through a link. Modes do not depend on the umask. Raises ArchiveError.
     """
     base = os.fspath(root)

@@ -262,6 +262,8 @@ def _git(patch: Patch, root: Path, *options: str) -> Completed:
         ],
         cwd=Path(real),
         env={
+            # No repository, wherever git looks for one: not around the tree, and not one that the archive brought.
+            "GIT_DIR": os.devnull,
             "GIT_CEILING_DIRECTORIES": os.path.dirname(real),  # noqa: PTH120
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,

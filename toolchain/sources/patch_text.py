@@ -57,7 +57,7 @@ def unconverted(data: bytes) -> bytes:
 
 class _Lines:
     def __init__(self, data: bytes) -> None:
-        self.lines = data.split(b"\n")
+        self.lines = data.removesuffix(b"\n").split(b"\n")
         self.at = 0
 
     def peek(self) -> bytes | None:
@@ -132,7 +132,7 @@ def _skip_hunk(lines: _Lines, hunk: re.Match[bytes], where: str) -> None:
         mark = line[:1] if line is not None else None
         if mark == b"\\":
             continue
-        if mark in (b" ", b"", b"\r") and line is not None and lines.at <= len(lines.lines) - (line == b""):
+        if mark in (b" ", b""):  # GNU diff writes an empty line of context as nothing at all
             old, new = old - 1, new - 1
         elif mark == b"-":
             old -= 1

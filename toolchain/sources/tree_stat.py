@@ -61,10 +61,10 @@ def _record(root: str, path: str) -> str:
     return f"{seen.st_mode:o} {seen.st_size} {seen.st_mtime_ns} {path}\0"
 
 
-def differences(root: str, digest: str, *, limit: int = 1) -> list[tuple[str, str]] | None:
+def differences(root: str, digest: str | None = None, *, limit: int = 1) -> list[tuple[str, str]] | None:
     """The first `limit` paths below `root` that are not as its stamp says, each with what is wrong; [] when clean.
 
-    None where there is no whole stamp for `digest`: then only the full check can tell. Never raises.
+    None where there is no whole stamp (for `digest`, if one is given): then only the full check can tell. Never raises.
     """
     try:
         with open(f"{root}/{STAMP_NAME}", "rb") as file:
@@ -73,7 +73,8 @@ def differences(root: str, digest: str, *, limit: int = 1) -> list[tuple[str, st
         return None
     first, newline, rest = text.partition("\n")
     *records, last = rest.split("\0")
-    if first != _HEAD + digest or not newline or last != f"end {len(records)}\n":
+    named = first == _HEAD + digest if digest is not None else first.startswith(_HEAD)
+    if not named or not newline or last != f"end {len(records)}\n":
         return None
     wrong: list[tuple[str, str]] = []
     lstat = os.lstat
@@ -99,6 +100,6 @@ def differences(root: str, digest: str, *, limit: int = 1) -> list[tuple[str, st
     return wrong
 
 
-def unchanged(root: str, digest: str) -> bool:
-    """Whether everything below `root` is as it was when the stamp for `digest` was written, by lstat. Never raises."""
+def unchanged(root: str, digest: str | None = None) -> bool:
+    """Whether everything below `root` is as it was when its stamp was written, by lstat. Never raises."""
     return differences(root, digest) == []
