@@ -1,0 +1,36 @@
+"""The environment of a root, read back by the programs that it is written for: a shell and CMake."""
+
+from pathlib import Path
+
+import pytest
+
+from toolchain.build import cmake, process
+from toolchain.environment import Environment, as_cmake, as_shell, for_root
+
+ROOTS = ["/opt/plain", "/tmp/with space/$HOME`x`'\"", "/tmp/ünïcode]]=]end", "/tmp/semi;colon\\back"]  # noqa: S108
+
+
+def environment(root: str) -> Environment:
+    return for_root(root, folders=("bin", "tools"), variables={"DREAM_SLANG": "{root}", "B": "x"})
+
+
+def test_values_name_the_root() -> None:
+    assert environment("/r") == Environment("/r", ("/r/bin", "/r/tools"), {"B": "x", "DREAM_SLANG": "/r"})
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_a_shell_reads_it_back(root: str) -> None:
+    script = as_shell(environment(root)) + 'printf "%s\\n%s" "$DREAM_SLANG" "$PATH"'
+    ended = process.run(["/bin/sh", "-c", script], env={"PATH": "/before"})
+    assert ended.stdout.decode() == f"{root}\n{root}/bin:{root}/tools:/before"
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_cmake_reads_it_back(root: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.cmake"
+    script.write_text(
+        as_cmake(environment(root)) + 'message("${DREAM_SLANG}|$ENV{DREAM_SLANG}|${CMAKE_PREFIX_PATH}")\n'
+    )
+    ended = process.run([str(cmake.find_programs().cmake), "-P", str(script)])
+    # CMake keeps a list as one string with semicolons, and a backslash before one escapes it: the root comes first.
+    assert ended.stderr.decode().strip() == f"{root}|{root}|{root}"

@@ -1,0 +1,155 @@
+"""The only place that starts other programs, and says how they ended."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolchain.errors import ProcessError
+
+# How much of a failed program's output an error shows: enough for a compiler's first and last words, not a flood.
+SHOWN_LINES = 30
+
+
+@dataclass(frozen=True)
+class Completed:
+    """A program that ended: its argument list, exit status (negative: the signal), and what it printed."""
+
+    argv: tuple[str, ...]
+    status: int
+    stdout: bytes
+    stderr: bytes
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    drop_env: Callable[[str], bool] | None = None,
+    input_bytes: bytes | None = None,
+    timeout_s: float | None = None,
+    log: Path | None = None,
+    check: bool = True,
+) -> Completed:
+    """Run a program to its end and keep what it printed.
+
+    `env` adds to the inherited environment, less the variables that `drop_env` says yes to. `log` receives stdout
+    and stderr as bytes. Raises ProcessError when the program is missing or runs past `timeout_s` seconds and, with
+    `check`, when its status is not 0.
+    """
+    try:
+        ended = subprocess.run(  # noqa: PLW1510 - the status is looked at below
+            list(argv),
+            cwd=cwd,
+            env=_environment(env, drop_env),
+            input=input_bytes,
+            stdin=subprocess.DEVNULL if input_bytes is None else None,
+            capture_output=True,
+            timeout=timeout_s,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise ProcessError(
+            f"{_shown(argv)} did not end within {timeout_s:g} s",
+            hint="run it by hand to see what it waits for",
+            details={"argv": list(argv), "status": None},
+        ) from error
+    except OSError as error:
+        raise _not_started(argv, error) from error
+    completed = Completed(tuple(argv), ended.returncode, ended.stdout, ended.stderr)
+    if log is not None:
+        log.write_bytes(completed.stdout + completed.stderr)
+    if check and completed.status != 0:
+        output = (completed.stdout + completed.stderr).decode("utf-8", "replace").splitlines()
+        raise _failed(argv, completed.status, output[-SHOWN_LINES:], log)
+    return completed
+
+
+def stream(
+    argv: Sequence[str],
+    *,
+    log: Path,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> None:
+    """Run a long program: append its merged output to the file `log`, and give each line to `on_line` as it comes.
+
+    Raises ProcessError, with the last lines and the log's path, when it is missing or its status is not 0.
+    """
+    last: deque[str] = deque(maxlen=SHOWN_LINES)
+    with log.open("ab") as file:
+        file.write(f"$ {_shown(argv)}\n".encode())
+        file.flush()
+        try:
+            child = subprocess.Popen(
+                list(argv),
+                cwd=cwd,
+                env=_environment(env, None),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+        except OSError as error:
+            raise _not_started(argv, error) from error
+        assert child.stdout is not None  # noqa: S101 - PIPE was asked for
+        try:
+            for raw in child.stdout:
+                file.write(raw)
+                line = raw.decode("utf-8", "replace").rstrip()
+                last.append(line)
+                if on_line is not None:
+                    on_line(line)
+            status = child.wait()
+        except BaseException:
+            child.kill()
+            child.wait()
+            raise
+        finally:
+            child.stdout.close()
+    if status != 0:
+        raise _failed(argv, status, list(last), log)
+
+
+def inherited(name: str) -> str:
+    """A variable that every program started here inherits; empty where it is not set."""
+    return os.environ.get(name, "")
+
+
+def inherited_where(wanted: Callable[[str], bool]) -> dict[str, str]:
+    """The non-empty variables that every program started here inherits and that `wanted` says yes to."""
+    return {name: value for name, value in sorted(os.environ.items()) if value and wanted(name)}
+
+
+def _environment(add: Mapping[str, str] | None, drop: Callable[[str], bool] | None) -> dict[str, str] | None:
+    if add is None and drop is None:
+        return None
+    kept = {name: value for name, value in os.environ.items() if drop is None or not drop(name)}
+    return {**kept, **(add or {})}
+
+
+def _shown(argv: Sequence[str]) -> str:
+    return shlex.join(argv)
+
+
+def _not_started(argv: Sequence[str], error: OSError) -> ProcessError:
+    return ProcessError(
+        f"cannot start {argv[0]}: {error.strerror or error}",
+        hint=f"install {Path(argv[0]).name}, or put it on PATH; `toolchain doctor` shows what this machine lacks",
+        details={"argv": list(argv), "status": None},
+    )
+
+
+def _failed(argv: Sequence[str], status: int, output: Sequence[str], log: Path | None) -> ProcessError:
+    ending = f"exit status {status}" if status >= 0 else f"signal {-status}"
+    text = "".join(f"\n  {line}" for line in output)
+    return ProcessError(
+        f"{_shown(argv)} failed with {ending}{':' if text else ', and printed nothing'}{text}",
+        hint=f"the whole output is in {log}" if log is not None else None,
+        details={"argv": list(argv), "status": status, "log": str(log) if log is not None else None},
+    )

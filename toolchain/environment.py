@@ -1,0 +1,57 @@
+"""What an installed root asks of its user's environment, and how that is written for a shell and for CMake. Pure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Environment:
+    """`path` are absolute folders to put before PATH, first one first; `variables` are set as they stand.
+
+    `prefix` is the root itself: what CMake's find commands should search.
+    """
+
+    prefix: str
+    path: tuple[str, ...]
+    variables: Mapping[str, str]
+
+    def to_json(self) -> dict[str, object]:
+        """The environment as a JSON object."""
+        return {"prefix": self.prefix, "path": list(self.path), "variables": dict(self.variables)}
+
+
+def for_root(root: str, *, folders: Sequence[str], variables: Mapping[str, str]) -> Environment:
+    """The environment of the root at the absolute path `root`; `{root}` in a variable stands for it."""
+    return Environment(
+        prefix=root,
+        path=tuple(f"{root}/{folder}" for folder in folders),
+        variables={name: value.replace("{root}", root) for name, value in sorted(variables.items())},
+    )
+
+
+def as_shell(environment: Environment) -> str:
+    """Lines for a POSIX shell: `eval "$(toolchain env slang)"`."""
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in environment.variables.items()]
+    if environment.path:
+        lines.append(f'export PATH={shlex.quote(":".join(environment.path))}"${{PATH:+:$PATH}}"')
+    return "".join(f"{line}\n" for line in lines)
+
+
+def as_cmake(environment: Environment) -> str:
+    """A file for CMake: include() it, or give it as CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""
+    lines = [f"list(PREPEND CMAKE_PREFIX_PATH {_bracket(environment.prefix)})"]
+    lines += [f"list(PREPEND CMAKE_PROGRAM_PATH {_bracket(folder)})" for folder in reversed(environment.path)]
+    for name, value in environment.variables.items():
+        lines += [f"set({name} {_bracket(value)})", f"set(ENV{{{name}}} {_bracket(value)})"]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _bracket(text: str) -> str:
+    """A CMake bracket argument (cmake-language(7)): nothing inside is evaluated, whatever it holds."""
+    fill = ""
+    while f"]{fill}]" in f"{text}]":
+        fill += "="
+    return f"[{fill}[{text}]{fill}]"

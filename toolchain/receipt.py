@@ -1,0 +1,107 @@
+"""Whether everything that an installation depends on is as it was: what makes a second `toolchain install` instant.
+
+A receipt is text: the state of every input when the installation was last found right. Comparing it costs a few
+dozen stat calls, so this module imports nothing but os; starting Python is then most of the command's time. As with
+make and ninja, a file is taken to be unchanged while its inode, size and time of change are.
+"""
+
+from __future__ import annotations
+
+import os
+
+_TITLE = "gpu-toolchain receipt 1"
+
+# cmake-env-variables(7): the ones that reach a C++ build and do not begin with CMAKE_.
+_BUILD_VARIABLES = frozenset(
+    ("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "MACOSX_DEPLOYMENT_TARGET", "SDKROOT")
+)
+# The names that CMake looks for when CXX is not set (CMakeDetermineCXXCompiler.cmake), as far as they matter here.
+_COMPILER_NAMES = ("c++", "g++", "cl", "clang++")
+
+
+def is_build_variable(name: str) -> bool:
+    """Whether an environment variable changes what CMake finds or how the compiler compiles."""
+    return name in _BUILD_VARIABLES or name.startswith("CMAKE_")
+
+
+def state(
+    *,
+    tool: str,
+    version: str,
+    profile: str,
+    files: tuple[str, ...],
+    folders: tuple[str, ...],
+    variables: dict[str, str],
+    search_path: str,
+) -> str:
+    """The state of an installation's inputs, as lines of text: equal exactly when nothing changed.
+
+    `files` and `folders` (with all below them) may be absent, which is a state too. `variables` are the build
+    variables of the environment; `search_path` is PATH, in which compilers are looked for. `version` is our own.
+    """
+    lines = [tool, version, profile]
+    lines += [_file_state(path) for path in files]
+    for folder in folders:
+        lines.append(f"{folder}/")
+        lines += sorted(_folder_states(folder))
+    for name in sorted(variables):
+        lines.append(f"{name}={variables[name]!r} {_file_state(variables[name])}")
+    names = (variables["CXX"].split()[0],) if variables.get("CXX", "").strip() else _COMPILER_NAMES
+    for name in names:
+        for folder in search_path.split(os.pathsep):
+            lines.append(_file_state(os.path.join(folder, name)))
+    return "\n".join(lines)
+
+
+class Receipt:
+    """A kept receipt: the root, the digest that its stamp speaks for, the line that a warm run prints, the state."""
+
+    __slots__ = ("digest", "message", "root", "state")
+
+    def __init__(self, root: str, digest: str, message: str, state: str) -> None:
+        self.root = root
+        self.digest = digest
+        self.message = message
+        self.state = state
+
+
+def write(path: str, kept: Receipt) -> None:
+    """Keep a receipt at `path`, whose folder exists. Raises OSError."""
+    temporary = f"{path}.{os.getpid()}"
+    with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write("\n".join((_TITLE, kept.root, kept.digest, kept.message, kept.state)))
+    os.replace(temporary, path)
+
+
+def read(path: str) -> Receipt | None:
+    """The receipt at `path`; None where there is none that this version wrote."""
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            title, *parts = file.read().split("\n", 4)
+    except OSError:
+        return None
+    return Receipt(*parts) if title == _TITLE and len(parts) == 4 else None
+
+
+def _file_state(path: str) -> str:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return f"{path} absent"
+    return f"{path} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
+
+
+def _folder_states(folder: str) -> list[str]:
+    states: list[str] = []
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return states
+    for entry in entries:
+        if entry.name == "__pycache__":
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            states += _folder_states(entry.path)
+        else:
+            states.append(_file_state(entry.path))
+    return states
