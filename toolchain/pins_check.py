@@ -75,7 +75,9 @@ def _numbers(folder: Path) -> Iterator[Finding]:
             continue
         match = _PATCH_NAME.fullmatch(path.name)
         if match is None:
-            yield Finding("patches.name", str(path), "NNNN-name.patch", path.name, "patches apply in their numbers' order")
+            yield Finding(
+                "patches.name", str(path), "NNNN-name.patch", path.name, "patches apply in their numbers' order"
+            )
             continue
         number = int(match.group(1))
         if number != expected:

@@ -327,4 +327,3 @@ def _machines(tags: str) -> tuple[str, str, frozenset[tuple[str, str]]]:
     python, abi, platforms = tags.split("-")
     families = (_FAMILY.fullmatch(platform) for platform in platforms.split("."))
     return python, abi, frozenset((family.group(1), family.group(2)) for family in families if family)
-

@@ -1,0 +1,451 @@
+#include "compile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <span>
+#include <string_view>
+#include <system_error>
+
+namespace dream::recorder
+{
+
+namespace
+{
+
+std::string text_of(ISlangBlob* blob)
+{
+    if (!blob || blob->getBufferSize() == 0)
+        return {};
+    std::string text(static_cast<const char*>(blob->getBufferPointer()), blob->getBufferSize());
+    while (!text.empty() && (text.back() == '\0' || text.back() == '\n'))
+        text.pop_back();
+    return text;
+}
+
+// What the compiler says, and whose words come first when it said nothing.
+[[noreturn]] void reject(const Com<ISlangBlob>& diagnostics, const std::string& otherwise)
+{
+    const std::string said = text_of(diagnostics.get());
+    throw Rejection(said.empty() ? otherwise : said + "\n" + otherwise);
+}
+
+// Whether a diagnostic is an error. Code generation can report one and succeed all the same (2026.12: E56106, a WGSL
+// storage texture in a format that cannot be read and written); such code must not pass.
+bool tells_of_error(std::string_view said)
+{
+    while (!said.empty())
+    {
+        const std::string_view line = said.substr(0, said.find('\n'));
+        if (line.starts_with("error[") || line.starts_with("error:") || line.starts_with("fatal error") ||
+            line.find("): error ") != std::string_view::npos)
+            return true;
+        said.remove_prefix(std::min(line.size() + 1, said.size()));
+    }
+    return false;
+}
+
+// Ends when the compiler tells of an error in spite of success; otherwise its warnings go on to `say`.
+void pass_on(const Com<ISlangBlob>& diagnostics, const std::string& what, const Say& say)
+{
+    const std::string said = text_of(diagnostics.get());
+    if (tells_of_error(said))
+        throw Rejection(said + "\n" + what + ": the compiler reported an error");
+    if (!said.empty())
+        say(said);
+}
+
+Com<slang::IGlobalSession> open_compiler()
+{
+    Com<slang::IGlobalSession> global;
+    const SlangGlobalSessionDesc desc{};
+    if (SLANG_FAILED(slang_createGlobalSession2(&desc, global.out())))
+        throw Rejection("the Slang compiler did not start");
+    return global;
+}
+
+std::vector<const char*> pointers_to(const std::vector<std::string>& texts)
+{
+    std::vector<const char*> pointers;
+    for (const std::string& text : texts)
+        pointers.push_back(text.c_str());
+    return pointers;
+}
+
+// IGlobalSession::parseCommandLineArguments succeeds whatever it is given (2026.12: it drops the parser's result), so
+// the same parser runs first where it can say what is wrong.
+void check_options(slang::IGlobalSession* global, const std::vector<const char*>& options)
+{
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#elif defined(_MSC_VER)
+#pragma warning(push)
+#pragma warning(disable : 4996)
+#endif
+    Com<slang::ICompileRequest> request;
+    if (SLANG_FAILED(global->createCompileRequest(request.out())))
+        throw Rejection("the Slang compiler did not start");
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#elif defined(_MSC_VER)
+#pragma warning(pop)
+#endif
+    std::string said;
+    request->setDiagnosticCallback(
+        [](const char* message, void* out) { *static_cast<std::string*>(out) += message; }, &said);
+    if (SLANG_FAILED(request->processCommandLineArguments(options.data(), static_cast<int>(options.size()))))
+        throw Rejection(said.empty() ? "the compiler does not accept these options" : said);
+}
+
+using Options = std::vector<slang::CompilerOptionEntry>;
+
+slang::CompilerOptionEntry int_option(slang::CompilerOptionName name, int value)
+{
+    slang::CompilerOptionEntry entry{};
+    entry.name = name;
+    entry.value.kind = slang::CompilerOptionValueKind::Int;
+    entry.value.intValue0 = value;
+    return entry;
+}
+
+Options options_of(const slang::CompilerOptionEntry* entries, std::uint32_t count, const Request& request)
+{
+    Options options(entries, entries + count);
+    // Without an -o the parser asks for one module of all entries. Each entry's own code is wanted.
+    std::erase_if(
+        options,
+        [](const auto& option) { return option.name == slang::CompilerOptionName::GenerateWholeProgram; });
+    // `#line` would carry absolute paths into the code.
+    if (!request.line_directives)
+    {
+        std::erase_if(
+            options, [](const auto& option) { return option.name == slang::CompilerOptionName::LineDirectiveMode; });
+        options.push_back(int_option(slang::CompilerOptionName::LineDirectiveMode, SLANG_LINE_DIRECTIVE_MODE_NONE));
+    }
+    return options;
+}
+
+bool holds(const Options& options, slang::CompilerOptionName name)
+{
+    return std::ranges::any_of(
+        options, [&](const auto& option) { return option.name == name && option.value.intValue0 != 0; });
+}
+
+void open_session(LinkedProgram& program, const Request& request)
+{
+    const std::vector<const char*> arguments = pointers_to(request.compiler_options);
+    check_options(program.global.get(), arguments);
+
+    slang::SessionDesc desc{};
+    Com<ISlangUnknown> storage;
+    if (SLANG_FAILED(program.global->parseCommandLineArguments(
+            static_cast<int>(arguments.size()), arguments.data(), &desc, storage.out())))
+        throw Rejection("the compiler does not accept these options");
+    if (desc.targetCount != 1)
+        throw Rejection(
+            "-target " + request.target + ": expected one target, the compiler understands " +
+            std::to_string(desc.targetCount));
+
+    const Options session_options = options_of(desc.compilerOptionEntries, desc.compilerOptionEntryCount, request);
+    slang::TargetDesc target = desc.targets[0];
+    Options target_options = options_of(target.compilerOptionEntries, target.compilerOptionEntryCount, request);
+    program.scalar_layout = request.force_scalar_layout;
+    std::erase_if(
+        target_options,
+        [](const auto& option) { return option.name == slang::CompilerOptionName::GLSLForceScalarLayout; });
+    target.forceGLSLScalarBufferLayout = program.scalar_layout;
+    if (program.scalar_layout)
+        target_options.push_back(int_option(slang::CompilerOptionName::GLSLForceScalarLayout, 1));
+    target.compilerOptionEntries = target_options.data();
+    target.compilerOptionEntryCount = static_cast<std::uint32_t>(target_options.size());
+
+    desc.targets = &target;
+    desc.compilerOptionEntries = session_options.data();
+    desc.compilerOptionEntryCount = static_cast<std::uint32_t>(session_options.size());
+    program.matrix_mode = holds(session_options, slang::CompilerOptionName::MatrixLayoutColumn)
+        ? SLANG_MATRIX_LAYOUT_COLUMN_MAJOR
+        : SLANG_MATRIX_LAYOUT_ROW_MAJOR;
+    desc.defaultMatrixLayoutMode = program.matrix_mode;
+    program.target = target.format;
+    if (SLANG_FAILED(program.global->createSession(desc, program.session.out())))
+        throw Rejection("the compiler did not open a session with these options");
+}
+
+std::string read_source(const std::string& path)
+{
+    std::error_code error;
+    std::ifstream file(path, std::ios::binary);
+    if (!file || std::filesystem::is_directory(path, error))
+        throw Rejection(path + ": cannot be read");
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (file.bad())
+        throw Rejection(path + ": cannot be read");
+    return text;
+}
+
+void load_modules(LinkedProgram& program, const Request& request, const Say& say)
+{
+    std::set<std::string> names;
+    for (const std::string& path : request.modules)
+    {
+        const std::string name = std::filesystem::path(path).stem().string();
+        if (!names.insert(name).second)
+            throw Rejection(path + ": a second module of the name " + name + "; modules are named after their files");
+        const std::string source = read_source(path);
+        if (source.find('\0') != std::string::npos)
+            throw Rejection(path + ": is no text");
+        Com<ISlangBlob> diagnostics;
+        slang::IModule* module = program.session->loadModuleFromSourceString(
+            name.c_str(), path.c_str(), source.c_str(), diagnostics.out());
+        if (!module)
+            reject(diagnostics, path + ": does not compile");
+        pass_on(diagnostics, path, say);
+        program.modules.push_back(module);
+    }
+}
+
+struct StageName
+{
+    std::string_view name;
+    SlangStage stage;
+};
+
+// The names that slangc's -stage takes.
+constexpr auto stage_names = std::to_array<StageName>({
+    {"vertex", SLANG_STAGE_VERTEX},
+    {"hull", SLANG_STAGE_HULL},
+    {"domain", SLANG_STAGE_DOMAIN},
+    {"geometry", SLANG_STAGE_GEOMETRY},
+    {"fragment", SLANG_STAGE_FRAGMENT},
+    {"pixel", SLANG_STAGE_FRAGMENT},
+    {"compute", SLANG_STAGE_COMPUTE},
+    {"raygeneration", SLANG_STAGE_RAY_GENERATION},
+    {"raygen", SLANG_STAGE_RAY_GENERATION},
+    {"intersection", SLANG_STAGE_INTERSECTION},
+    {"anyhit", SLANG_STAGE_ANY_HIT},
+    {"closesthit", SLANG_STAGE_CLOSEST_HIT},
+    {"miss", SLANG_STAGE_MISS},
+    {"callable", SLANG_STAGE_CALLABLE},
+    {"mesh", SLANG_STAGE_MESH},
+    {"amplification", SLANG_STAGE_AMPLIFICATION},
+    {"task", SLANG_STAGE_AMPLIFICATION},
+});
+
+SlangStage stage_of(const EntryRequest& entry)
+{
+    const auto found = std::ranges::find(stage_names, entry.stage, &StageName::name);
+    if (found == stage_names.end())
+        throw Rejection("-entry " + entry.name + ": unknown stage " + entry.stage);
+    return found->stage;
+}
+
+std::string name_of(SlangStage stage)
+{
+    const auto found = std::ranges::find(stage_names, stage, &StageName::stage);
+    return found == stage_names.end() ? "stage " + std::to_string(stage) : std::string(found->name);
+}
+
+// The function of that name at the module's top level, or null.
+slang::DeclReflection* find_function(slang::DeclReflection* scope, std::string_view name)
+{
+    for (unsigned int i = 0; i < scope->getChildrenCount(); ++i)
+    {
+        slang::DeclReflection* child = scope->getChild(i);
+        const auto kind = child->getKind();
+        const char* child_name = child->getName();
+        if ((kind == slang::DeclReflection::Kind::Func || kind == slang::DeclReflection::Kind::Generic) && child_name &&
+            name == child_name)
+            return child;
+        if (kind == slang::DeclReflection::Kind::Namespace)
+            if (slang::DeclReflection* inner = find_function(child, name))
+                return inner;
+    }
+    return nullptr;
+}
+
+std::string place_of(slang::ISession* session, slang::DeclReflection* declaration, const std::string& otherwise)
+{
+    slang::SourceLocation place{};
+    if (declaration && SLANG_SUCCEEDED(session->getDeclSourceLocation(declaration, &place)) && place.filePath &&
+        place.line > 0)
+        return std::string(place.filePath) + ":" + std::to_string(place.line);
+    return otherwise;
+}
+
+struct FoundEntry
+{
+    Com<slang::IEntryPoint> entry;
+    std::string place; // file:line
+};
+
+FoundEntry find_entry(const LinkedProgram& program, const Request& request, const EntryRequest& wanted)
+{
+    // The module named last before the entry comes first, then the others in their order.
+    std::vector<std::size_t> order;
+    if (wanted.module)
+        order.push_back(*wanted.module);
+    for (std::size_t i = 0; i < program.modules.size(); ++i)
+        if (i != wanted.module)
+            order.push_back(i);
+
+    for (const std::size_t index : order)
+    {
+        slang::IModule* module = program.modules[index];
+        slang::DeclReflection* function = find_function(module->getModuleReflection(), wanted.name);
+        FoundEntry found;
+        found.place = place_of(program.session.get(), function, request.modules[index]);
+        if (wanted.stage.empty())
+        {
+            if (SLANG_SUCCEEDED(module->findEntryPointByName(wanted.name.c_str(), found.entry.out())))
+                return found;
+            if (function)
+                throw Rejection(
+                    found.place + ": " + wanted.name +
+                    " has no [shader(...)] attribute; add one, or name its stage with -stage");
+            continue;
+        }
+        Com<ISlangBlob> diagnostics;
+        const SlangResult result = module->findAndCheckEntryPoint(
+            wanted.name.c_str(), stage_of(wanted), found.entry.out(), diagnostics.out());
+        if (SLANG_SUCCEEDED(result))
+            return found;
+        if (function)
+            reject(diagnostics, found.place + ": " + wanted.name + " is no " + wanted.stage + " entry");
+    }
+    std::string names;
+    for (const std::string& path : request.modules)
+        names += (names.empty() ? "" : ", ") + path;
+    throw Rejection(names + ": no function " + wanted.name + " (-entry " + wanted.name + ")");
+}
+
+bool is_raster(SlangStage stage)
+{
+    switch (stage)
+    {
+    case SLANG_STAGE_VERTEX:
+    case SLANG_STAGE_HULL:
+    case SLANG_STAGE_DOMAIN:
+    case SLANG_STAGE_GEOMETRY:
+    case SLANG_STAGE_FRAGMENT:
+    case SLANG_STAGE_MESH:
+    case SLANG_STAGE_AMPLIFICATION:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Whether the entry itself takes uniform values, as opposed to textures, buffers and varyings.
+bool takes_uniforms(slang::EntryPointReflection* entry)
+{
+    if (entry->hasDefaultConstantBuffer())
+        return true;
+    slang::VariableLayoutReflection* variable = entry->getVarLayout();
+    slang::TypeLayoutReflection* layout = variable ? variable->getTypeLayout() : nullptr;
+    return layout && layout->getSize(SLANG_PARAMETER_CATEGORY_UNIFORM) != 0;
+}
+
+void check_program(const LinkedProgram& program, const Request& request, const std::vector<FoundEntry>& entries)
+{
+    if (const SlangInt count = program.program->getSpecializationParamCount(); count > 0)
+        throw Rejection(
+            entries.front().place + ": the program has " + std::to_string(count) +
+            " specialization parameters (interface or generic parameters); use concrete types, because a layout is "
+            "recorded for programs that need no arguments");
+    if (program.layout->getEntryPointCount() != entries.size())
+        throw Rejection("the compiler linked " + std::to_string(program.layout->getEntryPointCount()) +
+                        " entries; asked for were " + std::to_string(entries.size()));
+    std::size_t first_with_uniforms = entries.size();
+    for (std::size_t i = 0; i < entries.size(); ++i)
+    {
+        slang::EntryPointReflection* entry = program.layout->getEntryPointByIndex(i);
+        const EntryRequest& wanted = request.entries[i];
+        if (!wanted.stage.empty() && entry->getStage() != stage_of(wanted))
+            throw Rejection(
+                entries[i].place + ": " + wanted.name + " is a " + name_of(entry->getStage()) + " entry; asked for was " +
+                wanted.stage);
+        if (!is_raster(entry->getStage()) || !takes_uniforms(entry))
+            continue;
+        // Each stage's module reads its uniforms from push-constant offset 0, and hosts give the stages consecutive
+        // ranges: the second stage would read the first one's values (slang-rhi d1ef4f55, Slang 2026.12).
+        if (first_with_uniforms < i)
+            throw Rejection(
+                entries[i].place + ": " + wanted.name + " and " + request.entries[first_with_uniforms].name + " (" +
+                entries[first_with_uniforms].place +
+                ") both take uniform parameters; the second one would read the first one's values. Move one's uniforms "
+                "to global scope or into a ParameterBlock");
+        first_with_uniforms = i;
+    }
+}
+
+} // namespace
+
+LinkedProgram compile(const Request& request, const Say& say)
+{
+    LinkedProgram program;
+    program.global = open_compiler();
+    open_session(program, request);
+    load_modules(program, request, say);
+
+    std::vector<FoundEntry> entries;
+    for (const EntryRequest& wanted : request.entries)
+        entries.push_back(find_entry(program, request, wanted));
+
+    std::vector<slang::IComponentType*> parts(program.modules.begin(), program.modules.end());
+    for (const FoundEntry& found : entries)
+        parts.push_back(found.entry.get());
+    Com<ISlangBlob> diagnostics;
+    Com<slang::IComponentType> composite;
+    if (SLANG_FAILED(program.session->createCompositeComponentType(
+            parts.data(), static_cast<SlangInt>(parts.size()), composite.out(), diagnostics.out())))
+        reject(diagnostics, entries.front().place + ": modules and entries do not combine into a program");
+    const std::string& first = entries.front().place;
+    pass_on(diagnostics, first, say);
+    if (SLANG_FAILED(composite->link(program.program.out(), diagnostics.out())))
+        reject(diagnostics, first + ": does not link");
+    pass_on(diagnostics, first, say);
+    program.layout = program.program->getLayout(0, diagnostics.out());
+    if (!program.layout)
+        reject(diagnostics, first + ": has no layout on " + request.target);
+    pass_on(diagnostics, first, say);
+    check_program(program, request, entries);
+    return program;
+}
+
+std::vector<std::byte> entry_code(
+    const LinkedProgram& program, std::size_t entry, const std::string& name, const Say& say)
+{
+    Com<ISlangBlob> code;
+    Com<ISlangBlob> diagnostics;
+    const SlangResult result =
+        program.program->getEntryPointCode(static_cast<SlangInt>(entry), 0, code.out(), diagnostics.out());
+    if (SLANG_FAILED(result) || !code || code->getBufferSize() == 0)
+        reject(diagnostics, "-entry " + name + ": no code could be made for this target");
+    pass_on(diagnostics, "-entry " + name, say);
+    const auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
+    return {bytes.begin(), bytes.end()};
+}
+
+std::vector<std::string> dependencies(const LinkedProgram& program)
+{
+    std::set<std::string> paths;
+    for (SlangInt m = 0; m < program.session->getLoadedModuleCount(); ++m)
+    {
+        slang::IModule* module = program.session->getLoadedModule(m);
+        for (SlangInt32 i = 0; i < module->getDependencyFileCount(); ++i)
+            if (const char* path = module->getDependencyFilePath(i))
+                paths.insert(path);
+    }
+    return {paths.begin(), paths.end()};
+}
+
+std::string compiler_tag()
+{
+    return spGetBuildTagString();
+}
+
+} // namespace dream::recorder

@@ -1,0 +1,148 @@
+// dream-slang-layout: compiles modules with the Slang compiler and records the layout of the linked program.
+
+#include "arguments.hpp"
+#include "compile.hpp"
+#include "files.hpp"
+#include "layout/blob.hpp"
+#include "record.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace
+{
+
+using namespace dream;
+
+constexpr int exit_ok = 0;
+constexpr int exit_rejected = 1;
+constexpr int exit_usage = 2;
+
+constexpr const char* help = R"(Usage: dream-slang-layout [options] MODULE... -entry NAME [-stage STAGE] [-o CODE]... -target TARGET -o LAYOUT
+
+Compiles Slang modules for one target, links them with the named entries, and records the linked program's layout in a
+file that a host without a compiler can load (docs/layout-format.md). Options are slangc's.
+
+  MODULE                 a .slang file; a module is named after its file
+  -entry NAME            an entry function; repeat for each entry of the program
+  -stage STAGE           the entry's stage; needed where the function has no [shader("...")] attribute
+  -target TARGET         what to compile for, once: spirv, metal, wgsl, hlsl, dxil, cuda, ptx, ...
+  -o FILE                the last one: the layout. An earlier one, behind an -entry: that entry's code, from the same
+                         linked program; the layout then holds its size and SHA-256
+  -I DIR, -D NAME[=TEXT], -profile NAME, -capability NAME, -O0..-O3, -matrix-layout-row-major,
+  -matrix-layout-column-major, and every other option of slangc that says how to compile
+  -depfile FILE          the source files that were read, as a Makefile rule
+  -reflection-json FILE  taken and ignored
+  -help, -h              this text
+  -version, -v [--json]  versions of the recorder, the layout format and the compiler
+
+Differences from slangc: buffers use scalar layout unless a -fvk-use-*-layout option says otherwise, as slang-rhi does
+it; matrices are row-major unless an option says otherwise; code holds no #line unless -line-directive-mode asks for it.
+
+Exit code: 0, or 1 when the program is rejected (nothing is written then), or 2 when the command line is wrong.
+)";
+
+void say(const std::string& text)
+{
+    std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+std::string makefile_escaped(const std::string& path)
+{
+    std::string escaped;
+    for (const char c : path)
+    {
+        if (c == ' ' || c == '#' || c == '\\')
+            escaped += '\\';
+        if (c == '$')
+            escaped += '$';
+        escaped += c;
+    }
+    return escaped;
+}
+
+std::string makefile_rule(const std::string& target, const std::vector<std::string>& sources)
+{
+    std::string rule = makefile_escaped(target) + ":";
+    for (const std::string& source : sources)
+        rule += " \\\n  " + makefile_escaped(source);
+    return rule + "\n";
+}
+
+int show_version(bool json)
+{
+    const std::string format =
+        std::to_string(layout::format_major) + "." + std::to_string(layout::format_minor);
+    const std::string version = std::to_string(recorder::recorder_version);
+    const std::string slang = recorder::compiler_tag();
+    const std::string text = json
+        ? "{\"recorder\":" + version + ",\"layout_format\":\"" + format + "\",\"slang\":\"" + slang + "\"}"
+        : "dream-slang-layout " + version + ", layout format " + format + ", Slang " + slang;
+    std::puts(text.c_str());
+    return exit_ok;
+}
+
+int record_layout(const recorder::Request& request)
+{
+    const recorder::LinkedProgram program = recorder::compile(request, say);
+    recorder::OutputFiles files;
+    std::map<std::size_t, recorder::RecordedCode> codes;
+    for (std::size_t i = 0; i < request.entries.size(); ++i)
+    {
+        const recorder::EntryRequest& entry = request.entries[i];
+        if (entry.code_path.empty())
+            continue;
+        const std::vector<std::byte> code = recorder::entry_code(program, i, entry.name, say);
+        codes[i] = {code.size(), layout::sha256(code)};
+        files.add(entry.code_path, code);
+    }
+    files.add(request.layout_path, layout::write(recorder::record(program, codes)));
+    if (!request.depfile_path.empty())
+    {
+        const std::string rule = makefile_rule(request.layout_path, recorder::dependencies(program));
+        files.add(request.depfile_path, std::as_bytes(std::span(rule)));
+    }
+    files.publish();
+    return exit_ok;
+}
+
+int run(const std::vector<std::string>& arguments)
+{
+    const recorder::Parsed parsed = recorder::parse_arguments(arguments);
+    if (std::holds_alternative<recorder::ShowHelp>(parsed))
+    {
+        std::fputs(help, stdout);
+        return exit_ok;
+    }
+    if (const auto* version = std::get_if<recorder::ShowVersion>(&parsed))
+        return show_version(version->json);
+    if (const auto* error = std::get_if<recorder::UsageError>(&parsed))
+    {
+        say("dream-slang-layout: " + error->message + "\nhint: dream-slang-layout -help");
+        return exit_usage;
+    }
+    return record_layout(std::get<recorder::Request>(parsed));
+}
+
+} // namespace
+
+int main(int count, char** arguments)
+{
+    try
+    {
+        return run({arguments + 1, arguments + count});
+    }
+    catch (const recorder::Rejection& rejection)
+    {
+        say(rejection.what());
+        return exit_rejected;
+    }
+    catch (const std::exception& error)
+    {
+        say(std::string("dream-slang-layout: ") + error.what());
+        return exit_rejected;
+    }
+}

@@ -1,0 +1,10 @@
+"""The native readers of this project's formats (native/python/module.cpp)."""
+
+LAYOUT_FORMAT: tuple[int, int]
+
+class LayoutFormatError(ValueError):
+    """Bytes are no layout: args are a sentence and the byte offset at which reading stopped."""
+
+    args: tuple[str, int]
+
+def layout_to_json(data: bytes) -> str: ...
