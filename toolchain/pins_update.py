@@ -24,7 +24,7 @@ from toolchain.sources.probe import Measured, measure
 if TYPE_CHECKING:
     import requests
 
-_INDEX_STATES = "stated by the package index beside the file"
+_INDEX_STATES = "by the package index, beside the file"
 _INDEX_SHA512 = "the package index states a SHA-512, which the bytes that we hashed have"
 _WE_HASHED = "downloaded and hashed by toolchain pins update"
 
@@ -132,12 +132,11 @@ def update(
     versions = _package_versions(pin, [pin.archives[n] for n in chosen], version, packages, where)
     renamed = {pin.version: version, **{old: new for (_, old), new in versions.items()}}
     whole = len(chosen) == len(pin.archives)
-    if not whole and pin.version != version:
-        if shared_paths_name(text, number, renamed):
-            raise PinsError(
-                f"{where}: 'place' or 'links' of {pin.name} name its version, for every platform",
-                hint="leave --platform away, or give each archive its own 'place' and 'links' first",
-            )
+    if not whole and pin.version != version and shared_paths_name(text, number, renamed):
+        raise PinsError(
+            f"{where}: 'place' or 'links' of {pin.name} name its version, for every platform",
+            hint="leave --platform away, or give each archive its own 'place' and 'links' first",
+        )
     files = _Files(indexes, session, progress)
     edits: list[ArchiveEdit] = []
     changes: list[Change] = []
