@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import click
 
@@ -12,7 +12,7 @@ from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import host, load_pins
 from toolchain.errors import FetchError
 from toolchain.pins import Archive, Pin, PinSet, Profile
-from toolchain.platforms import ALL, Platform
+from toolchain.platforms import Platform
 from toolchain.sources.offline import describe, listing
 from toolchain.sources.store import Holding, Store
 
@@ -47,13 +47,19 @@ def select(pins: PinSet, names: Sequence[str], profile: str, platform: Platform 
             if not any(pin.name == name for pin in pins.pins):
                 pins.get(name, Profile.PREBUILT)  # raises, and says what there is instead
         chosen += [pin for pin in pins.pins if not names or pin.name in names]
-    users: dict[Archive, list[str]] = {}
+    # One file may be pinned for each platform apart, because other members of it are wanted there.
+    files: dict[object, tuple[Archive, set[str]]] = {}
     for pin in chosen:
-        for one in ALL if platform is None else (platform,):
-            for archive in pin.archives_for(one):
-                if pin.name not in users.setdefault(archive, []):
-                    users[archive].append(pin.name)
-    return Selection(tuple(users), {archive: tuple(names) for archive, names in users.items()})
+        for archive in pin.archives:
+            if platform is not None and platform not in archive.platforms:
+                continue
+            key = (archive.sha256, archive.source, archive.size_bytes)
+            first, users = files.get(key, (archive, set()))
+            files[key] = (replace(first, platforms=first.platforms | archive.platforms), users | {pin.name})
+    return Selection(
+        tuple(archive for archive, _ in files.values()),
+        {archive: tuple(sorted(users)) for archive, users in files.values()},
+    )
 
 
 profile_option = click.option(
