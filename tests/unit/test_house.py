@@ -12,7 +12,7 @@ PACKAGE = Path(toolchain.__file__).parent
 # A module may import from its own floor's rooms only as listed, and from every floor below it.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
-    frozenset({"install", "doctor", "gpu_probe"}),
+    frozenset({"install", "doctor", "gpu_probe", "pins_update", "pins_check"}),
     frozenset({"installed"}),
     frozenset({"sources", "build", "layout", "pins_file", "pins_table", "pins_edit"}),
     frozenset(
@@ -27,7 +27,9 @@ FLOORS: tuple[frozenset[str], ...] = (
 ROOMS: dict[str, frozenset[str]] = {
     "click": frozenset({"cli"}),
     "rich": frozenset({"cli"}),
-    "requests": frozenset({"sources/fetch.py", "sources/index.py"}),
+    "requests": frozenset(
+        {"sources/fetch.py", "sources/index.py", "sources/probe.py", "pins_update.py", "pins_check.py"}
+    ),
     "socket": frozenset({"sources/fetch.py", "locks.py"}),
     "subprocess": frozenset({"build/process.py"}),
     "tomlkit": frozenset({"pins_edit.py"}),

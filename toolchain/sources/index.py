@@ -69,6 +69,17 @@ class Offered:
     file: IndexFile
     location: IndexLocation
 
+    @property
+    def url(self) -> str:
+        """Where the file is, without credentials."""
+        return _clean(self.file.url)
+
+    @property
+    def login(self) -> tuple[str, str] | None:
+        """The index's user and password, where the file is on the index's own host."""
+        own = urlsplit(self.file.url).netloc == urlsplit(self.location.url).netloc
+        return self.location.auth if own else None
+
 
 class _Once(Generic[T]):
     """Values made once a key; threads that want the same key wait for its maker. A failure is not kept."""
@@ -303,17 +314,14 @@ def _located(source: IndexSource, found: list[Offered]) -> Located:
     if stated.integrity is not None:
         evidence["integrity"] = stated.integrity
     remote = next((offer for offer in found if offer.location.folder is None), None)
-    login = None
-    if remote is not None and urlsplit(remote.file.url).netloc == urlsplit(remote.location.url).netloc:
-        login = remote.location.auth
     return Located(
-        urls=tuple(dict.fromkeys(_clean(offer.file.url) for offer in found)),
+        urls=tuple(dict.fromkeys(offer.url for offer in found)),
         sha256=stated.sha256,
         integrity=stated.integrity,
         size_bytes=stated.size_bytes,
         yanked=stated.yanked,
         evidence=evidence,
-        auth=login,
+        auth=remote.login if remote is not None else None,
         ca_bundle=remote.location.ca_bundle if remote is not None else None,
     )
 
@@ -332,7 +340,7 @@ def _denied(source: IndexSource, pinned: Sha256, denied: list[Offered]) -> Diges
 
 
 def _missing(source: IndexSource, seen: list[str]) -> FetchError:
-    close = get_close_matches(source.file, dict.fromkeys(seen), n=5, cutoff=0.7)
+    close = get_close_matches(source.file, dict.fromkeys(seen), n=5, cutoff=0.8)
     return FetchError(
         f"no configured {source.kind.value} index has {source.file} of {source.package} {source.version}",
         hint=f"it has {', '.join(close)}"
