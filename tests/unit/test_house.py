@@ -28,9 +28,9 @@ ROOMS: dict[str, frozenset[str]] = {
     "click": frozenset({"cli"}),
     "rich": frozenset({"cli"}),
     "requests": frozenset(
-        {"sources/fetch.py", "sources/index.py", "sources/probe.py", "pins_update.py", "pins_check.py"}
+        {"sources/http.py", "sources/index.py", "sources/probe.py", "pins_update.py", "pins_check.py"}
     ),
-    "socket": frozenset({"sources/fetch.py", "locks.py"}),
+    "socket": frozenset({"sources/http.py", "locks.py"}),
     "subprocess": frozenset({"build/process.py"}),
     "tomlkit": frozenset({"pins_edit.py"}),
 }
