@@ -180,8 +180,7 @@ SCALARS: Mapping[int, str] = {
 }
 
 # SlangImageFormat counts slang-image-format-defs.h.
-IMAGE_FORMATS: tuple[str, ...] = tuple(
-    [
+IMAGE_FORMATS: tuple[str, ...] = (
         "unknown",
         "rgba32f",
         "rgba16f",
@@ -225,8 +224,7 @@ IMAGE_FORMATS: tuple[str, ...] = tuple(
         "r64ui",
         "r64i",
         "bgra8",
-    ]
-)
+    )
 
 
 def word(words: Mapping[int, str], number: int) -> str:
