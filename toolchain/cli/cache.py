@@ -14,7 +14,7 @@ from toolchain.cli.pinned import load_pins
 from toolchain.cli.progress import size_text
 from toolchain.digest import Sha256
 from toolchain.findings import Finding
-from toolchain.pins import Archive, PinSet
+from toolchain.pins import Archive, PinSet, require_minimum
 from toolchain.platforms import Platform
 from toolchain.sources import cache as operation
 from toolchain.sources.store import Store
@@ -147,7 +147,8 @@ def export(settings: Settings, target: Path, names: tuple[str, ...], profile: st
 
     pins = load_pins(settings)
     selection = select(pins, names, profile, platform)
-    with open_fetching(settings, pins, jobs=None) as fetching:
+    require_minimum(pins, selection.pins, pins.minimum_verification, platform)
+    with open_fetching(settings) as fetching:
         verified = fetching.obtain(selection.archives)
         size_bytes = write_bundle(target, verified, fetching.store)
     if settings.json:

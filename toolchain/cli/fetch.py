@@ -11,7 +11,7 @@ import click
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import host, load_pins
 from toolchain.errors import FetchError
-from toolchain.pins import Archive, Pin, PinSet, Profile
+from toolchain.pins import Archive, Pin, PinSet, Profile, require_minimum
 from toolchain.platforms import Platform
 from toolchain.sources.offline import describe, listing
 from toolchain.sources.store import Holding, Store
@@ -23,6 +23,7 @@ class Selection:
 
     archives: tuple[Archive, ...]
     users: dict[Archive, tuple[str, ...]]
+    pins: tuple[Pin, ...]
 
 
 def parse_platform(ctx: click.Context, param: click.Parameter, value: str) -> Platform | None:
@@ -59,6 +60,7 @@ def select(pins: PinSet, names: Sequence[str], profile: str, platform: Platform 
     return Selection(
         tuple(archive for archive, _ in files.values()),
         {archive: tuple(sorted(users)) for archive, users in files.values()},
+        tuple(chosen),
     )
 
 
@@ -105,12 +107,13 @@ def fetch(
         raise click.UsageError("give the names of pins, or --all")
     pins = load_pins(settings)
     selection = select(pins, names, profile, platform)
+    require_minimum(pins, selection.pins, pins.minimum_verification, platform)
     if check:
         _check(settings, selection, jobs)
         return
     from toolchain.cli.fetching import open_fetching
 
-    with open_fetching(settings, pins, jobs=jobs) as fetching:
+    with open_fetching(settings, jobs=jobs) as fetching:
         verified = fetching.obtain(selection.archives)
     if settings.json:
         rows = [
