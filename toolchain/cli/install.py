@@ -18,7 +18,7 @@ from toolchain.digest import Sha256
 from toolchain.errors import InstallError, PatchError, PinsError
 from toolchain.install import Installed, Job, Outcome
 from toolchain.installed import Toolchain
-from toolchain.pins import PinSet, Profile
+from toolchain.pins import PinSet, Profile, require_minimum
 from toolchain.sources import patch, tree
 
 _PROFILES = [profile.value for profile in Profile]
@@ -52,7 +52,8 @@ def install(settings: Settings, names: tuple[str, ...], profile: str, force: boo
         return
     pins = load_pins(settings)
     chosen = pins.select(names, Profile(profile), host())
-    with open_fetching(settings, pins, jobs=jobs) as fetching:
+    require_minimum(pins, chosen, pins.minimum_verification, host())
+    with open_fetching(settings, jobs=jobs) as fetching:
         job = Job(
             profile=Profile(profile),
             platform=host(),

@@ -48,8 +48,10 @@ def read_members(file: BinaryIO, size_bytes: int, where: str, *, max_members: in
     at = 0
     while True:
         block = _read_at(file, at, BLOCK_BYTES)
-        if len(block) < BLOCK_BYTES or block == bytes(BLOCK_BYTES):
+        if block == bytes(BLOCK_BYTES):
             break
+        if len(block) < BLOCK_BYTES:
+            _damaged(where, "it is cut off: no block of zeros ends it")
         if not _sum_is_right(block):
             _damaged(where, f"the header at offset {at} has a wrong checksum")
         kind = block[156:157]
@@ -116,7 +118,7 @@ def _padded(size: int) -> int:
 
 
 def _check_end(file: BinaryIO, at: int, where: str) -> None:
-    """Everything behind the last member is zeros: the two closing blocks and a record's padding, or nothing."""
+    """Everything behind the last member is zeros: the closing blocks, and a record's padding."""
     file.seek(at)
     while piece := file.read(1 << 16):
         if piece.count(0) != len(piece):
