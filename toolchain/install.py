@@ -46,11 +46,11 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Job:
-    """What all installations of one command share. `patches` and `native` are the folders of that name."""
+    """What all installations of one command share. `platform` is this machine's; `patches` and `native` are the
+    folders of that name."""
 
     profile: Profile
     platform: Platform
-    host: Platform
     paths: Paths
     pins_origin: str
     patches: Path
@@ -117,11 +117,6 @@ def key_of(pin: Pin, profile: Profile, platform: Platform, patches: Sequence[pat
 def _plan(pin: Pin, job: Job) -> _Plan:
     archives = pin.archives_for(job.platform)
     patches = patch.load(job.patches / pin.name)
-    if pin.recorder and job.platform != job.host:
-        raise InstallError(
-            f"{pin.name} for {job.platform} needs its recorder built there; this machine is {job.host}",
-            hint=f"install it on that machine, or only fetch its archives: toolchain fetch {pin.name}",
-        )
     key = key_of(pin, job.profile, job.platform, patches)
     return _Plan(pin, archives, patches, key, installed.root_of(job.paths.toolchains, pin.name, pin.version, key))
 

@@ -33,9 +33,28 @@ std::string text_of(ISlangBlob* blob)
     throw Rejection(said.empty() ? otherwise : said + "\n" + otherwise);
 }
 
-void pass_on(const Com<ISlangBlob>& diagnostics, const Say& say)
+// Whether a diagnostic is an error. Code generation can report one and succeed all the same (2026.12: E56106, a WGSL
+// storage texture in a format that cannot be read and written); such code must not pass.
+bool tells_of_error(std::string_view said)
 {
-    if (const std::string said = text_of(diagnostics.get()); !said.empty())
+    while (!said.empty())
+    {
+        const std::string_view line = said.substr(0, said.find('\n'));
+        if (line.starts_with("error[") || line.starts_with("error:") || line.starts_with("fatal error") ||
+            line.find("): error ") != std::string_view::npos)
+            return true;
+        said.remove_prefix(std::min(line.size() + 1, said.size()));
+    }
+    return false;
+}
+
+// Ends when the compiler tells of an error in spite of success; otherwise its warnings go on to `say`.
+void pass_on(const Com<ISlangBlob>& diagnostics, const std::string& what, const Say& say)
+{
+    const std::string said = text_of(diagnostics.get());
+    if (tells_of_error(said))
+        throw Rejection(said + "\n" + what + ": the compiler reported an error");
+    if (!said.empty())
         say(said);
 }
 
@@ -184,7 +203,7 @@ void load_modules(LinkedProgram& program, const Request& request, const Say& say
             name.c_str(), path.c_str(), source.c_str(), diagnostics.out());
         if (!module)
             reject(diagnostics, path + ": does not compile");
-        pass_on(diagnostics, say);
+        pass_on(diagnostics, path, say);
         program.modules.push_back(module);
     }
 }
@@ -384,14 +403,15 @@ LinkedProgram compile(const Request& request, const Say& say)
     if (SLANG_FAILED(program.session->createCompositeComponentType(
             parts.data(), static_cast<SlangInt>(parts.size()), composite.out(), diagnostics.out())))
         reject(diagnostics, entries.front().place + ": modules and entries do not combine into a program");
-    pass_on(diagnostics, say);
+    const std::string& first = entries.front().place;
+    pass_on(diagnostics, first, say);
     if (SLANG_FAILED(composite->link(program.program.out(), diagnostics.out())))
-        reject(diagnostics, entries.front().place + ": does not link");
-    pass_on(diagnostics, say);
+        reject(diagnostics, first + ": does not link");
+    pass_on(diagnostics, first, say);
     program.layout = program.program->getLayout(0, diagnostics.out());
     if (!program.layout)
-        reject(diagnostics, entries.front().place + ": has no layout on " + request.target);
-    pass_on(diagnostics, say);
+        reject(diagnostics, first + ": has no layout on " + request.target);
+    pass_on(diagnostics, first, say);
     check_program(program, request, entries);
     return program;
 }
@@ -405,7 +425,7 @@ std::vector<std::byte> entry_code(
         program.program->getEntryPointCode(static_cast<SlangInt>(entry), 0, code.out(), diagnostics.out());
     if (SLANG_FAILED(result) || !code || code->getBufferSize() == 0)
         reject(diagnostics, "-entry " + name + ": no code could be made for this target");
-    pass_on(diagnostics, say);
+    pass_on(diagnostics, "-entry " + name, say);
     const auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
     return {bytes.begin(), bytes.end()};
 }

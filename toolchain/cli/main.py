@@ -69,7 +69,7 @@ def report(error: ToolchainError, *, as_json: bool) -> None:
 def main() -> NoReturn:
     """Run a command and exit with the code that its outcome means."""
     try:
-        cli.main(standalone_mode=False)
+        status = cli.main(standalone_mode=False)
     except ToolchainError as error:
         report(error, as_json="--json" in sys.argv[1:])
         sys.exit(error.exit_code)
@@ -87,4 +87,5 @@ def main() -> NoReturn:
         # Whoever read our output went away; leave without a second complaint from the interpreter's shutdown.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    sys.exit(0)
+    # Without its own exits, click hands the code of a command's Exit back; commands return nothing else.
+    sys.exit(status if isinstance(status, int) else 0)

@@ -1,0 +1,159 @@
+"""`toolchain layout`: look at what the recorder recorded, and check it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import click
+
+from toolchain.cli.options import Settings, with_settings
+from toolchain.layout import check as check_file
+from toolchain.layout import load, names
+from toolchain.layout.model import EntryPoint, Layout, Size
+from toolchain.layout.rows import Row, Rows
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.group()
+def layout() -> None:
+    """Show and check recorded layouts."""
+
+
+@layout.command()
+@click.argument("file", type=_FILE)
+@with_settings
+def show(settings: Settings, file: Path) -> None:
+    """Show what a layout file holds: entries, and each parameter's place. With --json: everything in it."""
+    shown = load(file)
+    rows = Rows(shown)
+    scopes = [("globals", rows.globals())]
+    for index, entry in enumerate(shown.entry_points):
+        scopes.append((entry.name, [*rows.entry_point(index), *rows.result(index)]))
+    if settings.json:
+        parameters = {name: [row.to_json() for row in scope] for name, scope in scopes}
+        document = {"file": str(file), "summary": _summary(shown), "parameters": parameters, **shown.document}
+        click.echo(json.dumps(document, indent=2))
+        return
+    _print_header(file, shown)
+    _print_entries(shown.entry_points)
+    for name, scope in scopes:
+        if scope:
+            _print_scope("Global parameters" if name == "globals" else f"Parameters of {name}", scope)
+    if rows.truncated:
+        click.echo("\n(more parameters follow; --json holds every record)")
+
+
+@layout.command()
+@click.argument("files", type=_FILE, nargs=-1, required=True)
+@with_settings
+def check(settings: Settings, files: tuple[Path, ...]) -> None:
+    """Check that layout files are whole and right. Exit code 1 when one is not."""
+    findings = {file: check_file(file) for file in files}
+    found = [finding for of_file in findings.values() for finding in of_file]
+    if settings.json:
+        click.echo(json.dumps({"ok": not found, "findings": [finding.to_json() for finding in found]}, indent=2))
+    else:
+        for file, of_file in findings.items():
+            for finding in of_file:
+                click.secho("wrong ", fg="red", nl=False)
+                click.echo(f"{_printable(finding.where)}: {_printable(finding.seen)} [{finding.rule}]")
+            if not of_file:
+                click.secho("ok    ", fg="green", nl=False)
+                click.echo(_printable(str(file)))
+    if found:
+        raise click.exceptions.Exit(1)
+
+
+def _summary(shown: Layout) -> dict[str, object]:
+    program = shown.program
+    return {
+        "target": names.word(names.TARGETS, program.target),
+        "slang": program.build_tag,
+        "matrices": names.word(names.MATRIX_MODES, program.matrix_mode),
+        "entries": [
+            {
+                "name": entry.name,
+                "stage": names.word(names.STAGES, entry.stage),
+                "thread_group_size": list(entry.thread_group_size) if _has_thread_groups(entry) else None,
+            }
+            for entry in shown.entry_points
+        ],
+    }
+
+
+def _has_thread_groups(entry: EntryPoint) -> bool:
+    return names.word(names.STAGES, entry.stage) in ("compute", "mesh", "amplification")
+
+
+def _print_header(file: Path, shown: Layout) -> None:
+    program = shown.program
+    click.secho(_printable(file.name), bold=True, nl=False)
+    parts = [
+        names.word(names.TARGETS, program.target),
+        f"Slang {_printable(program.build_tag or 'unknown')}",
+        f"{names.word(names.MATRIX_MODES, program.matrix_mode)} matrices",
+        "scalar buffer layout" if program.scalar_layout else "target's buffer layout",
+        f"format {shown.format}",
+    ]
+    click.echo("  " + ", ".join(parts))
+
+
+def _print_entries(entries: tuple[EntryPoint, ...]) -> None:
+    table: list[tuple[str, ...]] = [("entry", "stage", "thread group", "code", "SHA-256 of the code")]
+    for entry in entries:
+        name = entry.name
+        if entry.name_override and entry.name_override != entry.name:
+            name += f" as {entry.name_override}"
+        group = " x ".join(map(str, entry.thread_group_size)) if _has_thread_groups(entry) else ""
+        code = f"{entry.code.size:,} B" if entry.code else "not recorded"
+        digest = entry.code.sha256 if entry.code else ""
+        table.append((_printable(name), names.word(names.STAGES, entry.stage), group, code, digest))
+    click.echo()
+    _print_table(table, right=frozenset({3}))
+
+
+def _print_scope(title: str, rows: list[Row]) -> None:
+    click.echo()
+    click.secho(_printable(title), bold=True)
+    table: list[tuple[str, ...]] = [("name", "kind", "type", "access", "set", "binding", "offset", "size", "")]
+    for row in rows:
+        table.append(
+            (
+                "  " * row.depth + _printable(row.name),
+                row.kind,
+                _shortened(_printable(row.type)),
+                row.access,
+                _cell(row.space),
+                row.binding,
+                _cell(row.offset),
+                _cell(row.size),
+                _printable(row.note),
+            )
+        )
+    _print_table(table, right=frozenset({4, 6, 7}))
+
+
+def _print_table(table: list[tuple[str, ...]], *, right: frozenset[int]) -> None:
+    """Print rows under their first one in aligned columns; columns that are empty in every row are left out."""
+    kept = [c for c in range(len(table[0])) if any(row[c] for row in table[1:])]
+    widths = {c: max(len(row[c]) for row in table) for c in kept}
+    for number, row in enumerate(table):
+        cells = [row[c].rjust(widths[c]) if c in right else row[c].ljust(widths[c]) for c in kept]
+        click.secho("  " + "  ".join(cells).rstrip(), dim=number == 0)
+
+
+def _cell(value: Size | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 44 else text[:41] + "..."
+
+
+def _printable(text: str) -> str:
+    """Text from a file, without what would move a terminal's cursor, colour it, or not be in its encoding."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return "".join(c if c.isprintable() else "?" for c in text).encode(encoding, "replace").decode(encoding)
