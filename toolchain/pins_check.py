@@ -114,7 +114,8 @@ def _ask(
         seen = "; ".join(f"{index}: {digest}" for index, digest in stated.items()) if isinstance(stated, dict) else ""
         return [Finding("pins.digest", where, f"{archive.file_name}: {archive.sha256}", seen, error.hint or "")]
     except FetchError as error:
-        return [Finding("pins.gone", where, archive.file_name, error.message, error.hint or "")]
+        rule = "pins.gone" if "file" in error.details else "pins.unreachable"
+        return [Finding(rule, where, archive.file_name, error.message, error.hint or "")]
     findings = [*_size(where, archive, located.size_bytes)]
     if located.yanked is not None:
         reason = located.yanked or "no reason given"

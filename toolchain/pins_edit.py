@@ -138,13 +138,22 @@ def _rename(table: Any, renamed: Mapping[str, str]) -> None:
     for place in table.get("place", ()):
         _replace(place, "from", renamed)
         _replace(place, "to", renamed)
-    links = table.get("links", {})
-    for path in list(links):
-        _replace(links, path, renamed)
-        new = replace_versions(path, renamed)
-        if new != path:
-            links[new] = str(links[path])
-            del links[path]
+    _rename_links(table, renamed)
+
+
+def _rename_links(table: Any, renamed: Mapping[str, str]) -> None:
+    import tomlkit
+
+    old = {str(path): str(target) for path, target in table.get("links", {}).items()}
+    new = {replace_versions(path, renamed): replace_versions(target, renamed) for path, target in old.items()}
+    if old.keys() == new.keys():
+        for path, target in new.items():
+            if target != old[path]:
+                table["links"][path] = target
+        return
+    # A key cannot be renamed where it stands, so the table is written anew, on one line.
+    pairs = [f"{tomlkit.item(path).as_string()} = {tomlkit.item(target).as_string()}" for path, target in new.items()]
+    table["links"] = tomlkit.value(f"{{ {', '.join(pairs)} }}")
 
 
 def _replace(table: Any, key: str, renamed: Mapping[str, str]) -> None:

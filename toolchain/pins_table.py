@@ -337,7 +337,10 @@ class Table:
 
 def name_of_url(url: str) -> str | None:
     """The file name at the end of a URL's path, where that is a plain one."""
-    name = unquote(urlsplit(url).path.rsplit("/", 1)[-1])
+    try:
+        name = unquote(urlsplit(url).path.rsplit("/", 1)[-1])
+    except ValueError:
+        return None
     return name if name and not _UNSAFE_IN_NAMES.search(name) and name.strip(". ") == name else None
 
 
