@@ -56,7 +56,7 @@ def serve() -> Iterator[Site]:
 
         do_HEAD = do_GET  # noqa: N815 - the name that http.server calls
 
-        def log_message(self, format: str, *args: object) -> None: ...  # noqa: A002 - http.server's own name
+        def log_message(self, format: str, *args: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     site.url = f"http://127.0.0.1:{server.server_address[1]}"
