@@ -339,14 +339,30 @@ bool is_raster(SlangStage stage)
     }
 }
 
+// Whether a parameter, or a field of it, has a semantic: then it varies, whatever category the target lays it out in.
+bool has_semantic(slang::VariableLayoutReflection* variable)
+{
+    if (variable->getSemanticName())
+        return true;
+    slang::TypeLayoutReflection* layout = variable->getTypeLayout();
+    if (layout)
+        for (unsigned int i = 0; i < layout->getFieldCount(); ++i)
+            if (has_semantic(layout->getFieldByIndex(i)))
+                return true;
+    return false;
+}
+
 // Whether the entry itself takes uniform values, as opposed to textures, buffers and varyings.
 bool takes_uniforms(slang::EntryPointReflection* entry)
 {
-    if (entry->hasDefaultConstantBuffer())
-        return true;
-    slang::VariableLayoutReflection* variable = entry->getVarLayout();
-    slang::TypeLayoutReflection* layout = variable ? variable->getTypeLayout() : nullptr;
-    return layout && layout->getSize(SLANG_PARAMETER_CATEGORY_UNIFORM) != 0;
+    for (unsigned int i = 0; i < entry->getParameterCount(); ++i)
+    {
+        slang::VariableLayoutReflection* parameter = entry->getParameterByIndex(i);
+        slang::TypeLayoutReflection* layout = parameter->getTypeLayout();
+        if (layout && layout->getSize(SLANG_PARAMETER_CATEGORY_UNIFORM) != 0 && !has_semantic(parameter))
+            return true;
+    }
+    return false;
 }
 
 void check_program(const LinkedProgram& program, const Request& request, const std::vector<FoundEntry>& entries)

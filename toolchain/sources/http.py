@@ -98,8 +98,6 @@ class Client:
             session.mount("https://", adapter)
             session.mount("http://", adapter)
             session.headers.update({"User-Agent": f"gpu-toolchain/{__version__}", "Accept": "*/*"})
-            # A server that is asked for no coding sends the file as it is.
-            session.headers["Accept-Encoding"] = "identity"
             self._session = session
         return self._session
 
@@ -130,7 +128,8 @@ class Client:
             try:
                 response = self.session.get(
                     url,
-                    headers=dict(headers or {}),
+                    # A server that is asked for no coding sends the file as it is.
+                    headers={"Accept-Encoding": "identity", **(headers or {})},
                     auth=auth if parts.netloc == first_host else None,
                     verify=str(ca_bundle) if ca_bundle else None,
                     timeout=(self.limits.connect_s, self.limits.silent_s),

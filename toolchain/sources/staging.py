@@ -56,8 +56,10 @@ def staged(final: Path) -> Iterator[Path]:
 
 
 def discard(staging: Path) -> None:
-    """Remove a staging folder, as far as it is still there."""
+    """Remove a staging folder, or a file left beside one, as far as it is still there."""
     shutil.rmtree(staging, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        staging.unlink()
 
 
 def leftovers(parent: Path) -> list[Leftover]:
