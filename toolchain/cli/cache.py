@@ -15,7 +15,7 @@ from toolchain.cli.pinned import load_pins
 from toolchain.cli.progress import size_text
 from toolchain.digest import Sha256
 from toolchain.findings import Finding
-from toolchain.pins import Archive, PinSet
+from toolchain.pins import Archive, PinSet, require_minimum
 from toolchain.platforms import Platform
 from toolchain.sources import cache as operation
 from toolchain.sources import staging
@@ -161,7 +161,8 @@ def export(
 
     pins = load_pins(settings)
     selection = select(pins, names, profile, platform)
-    with open_fetching(settings, pins, jobs=None) as fetching:
+    require_minimum(pins, selection.archives)
+    with open_fetching(settings) as fetching:
         verified = fetching.obtain(selection.archives)
         size_bytes = write_bundle(target, verified, fetching.store)
     if settings.json:
