@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolchain import environment
+from toolchain import environment, locks, receipt
 from toolchain.build.cmake import Compiler
 from toolchain.digest import Sha256
 from toolchain.environment import Environment
@@ -19,6 +19,8 @@ from toolchain.sources import staging, tree
 from toolchain.sources.verify import verify as verify_tree
 
 RECORD_FORMAT = 1
+
+LOCKS = ".locks"  # beside the roots: a lock for each root at work
 
 
 @dataclass(frozen=True)
@@ -214,8 +216,16 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
 
 
 def leftovers(toolchains: Path) -> list[Path]:
-    """The staging folders that killed processes left beside the roots."""
-    return [left.path for left in staging.leftovers(toolchains) if not left.alive] if toolchains.is_dir() else []
+    """What killed processes left beside the roots: staging folders, locks that nobody holds, half receipts."""
+    if not toolchains.is_dir():
+        return []
+    left = [one.path for one in staging.leftovers(toolchains) if not one.alive]
+    left += [path for path in (toolchains / LOCKS).glob("*") if not locks.is_held(path)]
+    for path in (toolchains / receipt.FOLDER).glob("*.*"):  # NAME-PROFILE.PID: being written
+        writer = path.suffix[1:]
+        if writer.isdigit() and not staging.is_alive(int(writer)):
+            left.append(path)
+    return sorted(left)
 
 
 def _folders_and_files(toolchains: Path) -> list[Path]:
