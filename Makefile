@@ -39,7 +39,7 @@ lint: $(VENV)/package-installed $(VENV)/dev-installed
 native: $(VENV)/package-installed
 	ci/native.sh
 
-check: test lint native
+check: test lint
 
 check-gpu-air:
 	@echo 'make check-gpu-air: the AIR check is not built yet; nothing was checked' >&2

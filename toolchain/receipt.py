@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 
+FOLDER = ".receipts"  # beside the roots; a receipt in it is called NAME-PROFILE
+
 _TITLE = "gpu-toolchain receipt 1"
 
 # cmake-env-variables(7): the ones that reach a C++ build and do not begin with CMAKE_.
@@ -53,24 +55,34 @@ def state(
     return "\n".join(lines)
 
 
-def write(path: str, *, root: str, message: str, state: str) -> None:
-    """Keep a receipt at `path`, whose folder exists; `message` is the one line that a warm run prints."""
+class Receipt:
+    """A kept receipt: the root, the digest that its stamp speaks for, the line that a warm run prints, the state."""
+
+    __slots__ = ("digest", "message", "root", "state")
+
+    def __init__(self, root: str, digest: str, message: str, state: str) -> None:
+        self.root = root
+        self.digest = digest
+        self.message = message
+        self.state = state
+
+
+def write(path: str, kept: Receipt) -> None:
+    """Keep a receipt at `path`, whose folder exists. Raises OSError."""
     temporary = f"{path}.{os.getpid()}"
     with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write(f"{_TITLE}\n{root}\n{message}\n{state}")
+        file.write("\n".join((_TITLE, kept.root, kept.digest, kept.message, kept.state)))
     os.replace(temporary, path)
 
 
-def read(path: str) -> tuple[str, str, str] | None:
-    """The (root, message, state) of the receipt at `path`; None where there is none that this version wrote."""
+def read(path: str) -> Receipt | None:
+    """The receipt at `path`; None where there is none that this version wrote."""
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            parts = file.read().split("\n", 3)
+            title, *parts = file.read().split("\n", 4)
     except OSError:
         return None
-    if len(parts) != 4 or parts[0] != _TITLE:
-        return None
-    return parts[1], parts[2], parts[3]
+    return Receipt(*parts) if title == _TITLE and len(parts) == 4 else None
 
 
 def _file_state(path: str) -> str:

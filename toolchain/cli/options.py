@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import click
 
+from toolchain.cli import locations
 from toolchain.paths import Paths
 
 R = TypeVar("R")
@@ -27,17 +28,6 @@ class Settings:
     json: bool
 
 
-def user_folder(kind: str) -> Path:
-    """The platform's per-user folder of this project: kind is `cache` or `data`."""
-    import platformdirs
-
-    return Path(
-        platformdirs.user_cache_dir("gpu-toolchain", appauthor=False)
-        if kind == "cache"
-        else platformdirs.user_data_dir("gpu-toolchain", appauthor=False)
-    )
-
-
 def _flag(name: str) -> bool:
     """An environment variable that is a yes or a no. Raises for a value that is neither."""
     value = os.environ.get(name, "").strip().lower()
@@ -49,24 +39,13 @@ def _flag(name: str) -> bool:
 
 
 def make_settings(
-    *,
-    cache: Path | None,
-    root: Path | None,
-    pins_file: Path | None,
-    offline: bool,
-    quiet: bool,
-    as_json: bool,
+    *, cache: str | None, root: str | None, pins_file: str | None, offline: bool, quiet: bool, as_json: bool
 ) -> Settings:
     """Settings from options first, then the environment, then the platform's folders."""
-    cache = cache or Path(os.environ.get("DREAM_GPU_CACHE") or user_folder("cache"))
-    root = root or Path(os.environ.get("TOOLCHAIN_ROOT") or user_folder("data") / "toolchains")
-    if pins_file is None and os.environ.get("TOOLCHAIN_PINS"):
-        pins_file = Path(os.environ["TOOLCHAIN_PINS"])
-    if pins_file is None and Path("pins.toml").is_file():
-        pins_file = Path("pins.toml")
+    pins = locations.pins_file(pins_file)
     return Settings(
-        paths=Paths(cache=cache.expanduser().absolute(), toolchains=root.expanduser().absolute()),
-        pins_file=pins_file,
+        paths=Paths(cache=Path(locations.cache_folder(cache)), toolchains=Path(locations.toolchains_folder(root))),
+        pins_file=Path(pins) if pins is not None else None,
         offline=offline or _flag("TOOLCHAIN_OFFLINE"),
         quiet=quiet,
         json=as_json,
@@ -76,16 +55,16 @@ def make_settings(
 def with_settings(command: Callable[..., R]) -> Callable[..., R]:
     """Give a command the shared options; it receives them as its first argument, a `Settings`."""
 
-    @click.option("--cache", type=click.Path(path_type=Path, file_okay=False), help="Archive cache [$DREAM_GPU_CACHE].")
+    @click.option("--cache", type=click.Path(file_okay=False), help="Archive cache [$DREAM_GPU_CACHE].")
     @click.option(
         "--root",
-        type=click.Path(path_type=Path, file_okay=False),
+        type=click.Path(file_okay=False),
         help="Folder of installed tools [$TOOLCHAIN_ROOT].",
     )
     @click.option(
         "--pins",
         "pins_file",
-        type=click.Path(path_type=Path, dir_okay=False),
+        type=click.Path(dir_okay=False),
         help="Pins file [$TOOLCHAIN_PINS, ./pins.toml, built in].",
     )
     @click.option("--offline", is_flag=True, help="Never touch the network [$TOOLCHAIN_OFFLINE].")
@@ -94,9 +73,9 @@ def with_settings(command: Callable[..., R]) -> Callable[..., R]:
     @functools.wraps(command)
     def wrapper(
         *args: object,
-        cache: Path | None,
-        root: Path | None,
-        pins_file: Path | None,
+        cache: str | None,
+        root: str | None,
+        pins_file: str | None,
         offline: bool,
         quiet: bool,
         as_json: bool,

@@ -1,4 +1,4 @@
-"""Package indexes: which ones this machine's pip, npm and NuGet are configured with, and where they say a file is.
+"""Package indexes: where the ones that this machine is configured with say that a file is, and what they state of it.
 
 No registry's host stands in this project. An override (one environment variable a kind, read by cli) comes first;
 else the tool itself is asked, once, when the first file of its kind is looked for.
@@ -6,40 +6,50 @@ else the tool itself is asked, once, when the first file of its kind is looked f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
+from urllib.parse import urlsplit
 
 from toolchain.digest import Sha256
-from toolchain.pins import IndexSource
+from toolchain.errors import DigestMismatchError, FetchError
+from toolchain.pins import IndexKind, IndexSource
+from toolchain.sources import index_formats
+from toolchain.sources.index_config import (
+    IndexLocation,
+    IndexOverrides,
+    npm_location,
+    nuget_locations,
+    pip_locations,
+)
+from toolchain.sources.index_formats import IndexFile
 
 if TYPE_CHECKING:
     import requests
 
+__all__ = ["IndexFile", "IndexLocation", "IndexOverrides", "Indexes", "Located", "Offered"]
 
-@dataclass(frozen=True)
-class IndexOverrides:
-    """What the environment says instead of the tools' own configuration; None: ask the tool.
+T = TypeVar("T")
 
-    `pip` is the URL (or folder) of a simple index, `npm` that of a registry, `nuget` that of a v3 service index or
-    a folder of packages.
-    """
-
-    pip: str | None = None
-    npm: str | None = None
-    nuget: str | None = None
+_TIMEOUT_S = (15.0, 60.0)  # to connect; between two pieces of an answer
+_LARGEST_PAGE_BYTES = 256 * 1024 * 1024  # the longest pages of public indexes have some 30 MB
+_ACCEPT_SIMPLE = f"{index_formats.SIMPLE_JSON}, {index_formats.SIMPLE_HTML};q=0.2, text/html;q=0.1"
+_ACCEPT_NPM = "application/vnd.npm.install-v1+json, application/json;q=0.5"
 
 
 @dataclass(frozen=True)
 class Located:
     """Where an index says that a file is, and what it states about it.
 
-    `urls` are https, http (only where the index itself is configured so) or `file://` URLs, without credentials;
-    `auth` is the user and password that the index is configured with, for these URLs only. `ca_bundle` is the
-    certificate file that the tool is configured with. `sha256` and `integrity` (the npm form, `sha512-...`) are what
-    the index states, None where it states none. `evidence` is what was asked and stated, as JSON values without
-    credentials or times: the same answer gives the same evidence, so that a store can keep it beside the bytes.
+    `urls` are https, http (only where the index itself is configured so) or `file://` URLs, without credentials, to
+    try in order; `auth` is the user and password that the index is configured with, for these URLs only. `ca_bundle`
+    is the certificate file that the tool is configured with. `sha256` and `integrity` (npm's form, `sha512-...`) are
+    what the index states, None where it states none. `yanked` is the reason why upstream withdrew the file (maybe
+    empty), None where it did not. `evidence` is what was asked and stated, without credentials or times: the same
+    answer gives the same evidence, so that a store can keep it beside the bytes.
     """
 
     urls: tuple[str, ...]
@@ -52,17 +62,289 @@ class Located:
     ca_bundle: Path | None = None
 
 
+@dataclass(frozen=True)
+class Offered:
+    """A file that an index offers, and the index that offers it."""
+
+    file: IndexFile
+    location: IndexLocation
+
+    @property
+    def url(self) -> str:
+        """Where the file is, without credentials."""
+        return _clean(self.file.url)
+
+    @property
+    def login(self) -> tuple[str, str] | None:
+        """The index's user and password, where the file is on the index's own host."""
+        own = urlsplit(self.file.url).netloc == urlsplit(self.location.url).netloc
+        return self.location.auth if own else None
+
+
+class _Once(Generic[T]):
+    """Values made once a key; threads that want the same key wait for its maker. A failure is not kept."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._locks: dict[object, threading.Lock] = {}
+        self._values: dict[object, T] = {}
+
+    def get(self, key: object, make: Callable[[], T]) -> T:
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._values:
+                self._values[key] = make()
+            return self._values[key]
+
+
 class Indexes:
     """The machine's indexes. Making one does nothing; what a tool or an index said is kept for this object's life."""
 
     def __init__(self, overrides: IndexOverrides) -> None:
         self._overrides = overrides
+        self._locations: _Once[tuple[IndexLocation, ...]] = _Once()
+        self._pages: _Once[tuple[Offered, ...]] = _Once()
 
     def locate(self, source: IndexSource, pinned: Sha256, *, session: requests.Session) -> Located:
         """Ask the index where `source` is. May be called from several threads.
 
-        Raises DigestMismatchError, before any download, where the index states another digest than `pinned`;
-        FetchError where no index of the kind is configured or can be reached, or where it does not have the file
-        (the message lists close names); ProcessError where the tool that was asked fails.
+        Raises DigestMismatchError, before any download, where every index that has the file states another digest
+        than `pinned`; FetchError where no index of the kind is configured or can be reached, or where none has the
+        file (the message lists close names).
         """
-        raise NotImplementedError
+        found: list[Offered] = []
+        denied: list[Offered] = []
+        seen: list[str] = []
+        for location in self._where(source.kind, source.package):
+            for offer in self._offers(source.kind, source.package, source.version, location, session):
+                seen.append(offer.file.name)
+                if not _same_name(source, offer.file.name):
+                    continue
+                if offer.file.sha256 is not None and offer.file.sha256 != pinned:
+                    denied.append(offer)
+                else:
+                    found.append(offer)
+            # A folder's file may be damaged and nothing states its digest: look for a mirror behind it, too.
+            if found and found[-1].location.folder is None:
+                break
+        if not found:
+            raise _denied(source, pinned, denied) if denied else _missing(source, seen)
+        return _located(source, found)
+
+    def offered(self, kind: IndexKind, package: str, version: str, *, session: requests.Session) -> tuple[Offered, ...]:
+        """Every file of a package's version that the first index which has any offers.
+
+        Raises FetchError as `locate` does.
+        """
+        for location in self._where(kind, package):
+            offers = self._offers(kind, package, version, location, session)
+            of_version = tuple(offer for offer in offers if _is_of(kind, offer.file.name, package, version))
+            if of_version:
+                return of_version
+        raise FetchError(
+            f"no configured {kind.value} index has {package} {version}",
+            hint="check the version, or the index that this machine is configured with",
+            details={"package": package, "version": version},
+        )
+
+    def _where(self, kind: IndexKind, package: str) -> tuple[IndexLocation, ...]:
+        if kind is IndexKind.PIP:
+            return self._locations.get(kind, lambda: pip_locations(self._overrides.pip))
+        if kind is IndexKind.NUGET:
+            return self._locations.get(kind, lambda: nuget_locations(self._overrides.nuget))
+        scope = package.split("/")[0] if package.startswith("@") else ""
+        return self._locations.get((kind, scope), lambda: (npm_location(self._overrides.npm, package),))
+
+    def _offers(
+        self, kind: IndexKind, package: str, version: str, location: IndexLocation, session: requests.Session
+    ) -> tuple[Offered, ...]:
+        def make() -> tuple[Offered, ...]:
+            try:
+                return _ask(kind, package, version, location, session)
+            except ValueError as error:
+                raise FetchError(
+                    f"{location.url} answered for {package} with something that is no {kind.value} index: {error}",
+                    hint="check the index that this machine is configured with",
+                ) from error
+
+        key = (kind, package, version if kind is not IndexKind.PIP else "", location.url)
+        return self._pages.get(key, make)
+
+
+def _ask(
+    kind: IndexKind, package: str, version: str, location: IndexLocation, session: requests.Session
+) -> tuple[Offered, ...]:
+    """What one place offers of a package. Raises ValueError for an answer that is no index's."""
+    files: tuple[IndexFile, ...]
+    if kind is IndexKind.PIP:
+        files = _ask_pip(package, location, session)
+    elif kind is IndexKind.NPM:
+        page = _get(session, location, index_formats.packument_url(location.url, package), _ACCEPT_NPM)
+        # A registry's document has every version; the one that is asked for comes first, the rest for close names.
+        by_version = index_formats.packument(page.data, page.url) if page else {}
+        files = tuple(by_version[v] for v in sorted(by_version, key=lambda v: v != version))
+    else:
+        files = _ask_nuget(package, version, location, session)
+    for file in files:
+        if location.url.startswith("https:") and not file.url.startswith("https:"):
+            raise ValueError(f"it serves {file.name} over {urlsplit(file.url).scheme}")
+    return tuple(Offered(file, location) for file in files)
+
+
+def _ask_pip(package: str, location: IndexLocation, session: requests.Session) -> tuple[IndexFile, ...]:
+    if location.folder is not None:
+        folder = location.folder if location.flat else location.folder / index_formats.normalised(package)
+        page = folder if folder.is_file() else folder / "index.html"
+        if page.is_file():
+            return index_formats.simple_html(page.read_bytes(), page.as_uri())
+        return _files_in(folder)
+    url = location.url if location.flat else f"{location.url.rstrip('/')}/{index_formats.normalised(package)}/"
+    answer = _get(session, location, url, _ACCEPT_SIMPLE)
+    if answer is None:
+        return ()
+    if answer.kind.endswith("json"):
+        return index_formats.simple_json(answer.data, answer.url)
+    return index_formats.simple_html(answer.data, answer.url)
+
+
+def _ask_nuget(package: str, version: str, location: IndexLocation, session: requests.Session) -> tuple[IndexFile, ...]:
+    if location.folder is not None:
+        nested = location.folder / package.lower() / version.lower()
+        return _files_in(location.folder) + _files_in(nested)
+    service = _get(session, location, location.url, "application/json")
+    if service is None:
+        raise ValueError("it has no service index (is it a v2 source? only v3 ones can be asked)")
+    base = index_formats.nuget_base(service.data, service.url)
+    listing = _get(session, location, f"{base}{package.lower()}/index.json", "application/json")
+    versions = index_formats.nuget_versions(listing.data) if listing else ()
+    names = {v: index_formats.nuget_file_name(package, v) for v in versions}
+    return tuple(IndexFile(name, f"{base}{package.lower()}/{v.lower()}/{name}") for v, name in names.items())
+
+
+def _files_in(folder: Path) -> tuple[IndexFile, ...]:
+    if not folder.is_dir():
+        return ()
+    paths = sorted(path for path in folder.iterdir() if path.is_file())
+    return tuple(IndexFile(path.name, path.as_uri(), size_bytes=path.stat().st_size) for path in paths)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    data: bytes
+    url: str
+    kind: str
+
+
+def _get(session: requests.Session, location: IndexLocation, url: str, accept: str) -> _Answer | None:
+    """One page of an index; None where it has none. Credentials go to the index's own host alone."""
+    import requests
+
+    own = urlsplit(url).netloc == urlsplit(location.url).netloc
+    try:
+        with session.get(
+            url,
+            headers={"Accept": accept},
+            auth=location.auth if own else None,
+            verify=str(location.ca_bundle) if location.ca_bundle else None,
+            timeout=_TIMEOUT_S,
+            stream=True,
+        ) as response:
+            if response.status_code in (404, 410):
+                return None
+            if response.status_code != 200:
+                raise FetchError(
+                    f"{url} answered {response.status_code} {response.reason}",
+                    hint="the index wants a login: put it into ~/.netrc"
+                    if response.status_code in (401, 403)
+                    else None,
+                    details={"url": url, "status": response.status_code},
+                )
+            if url.startswith("https:") and not response.url.startswith("https:"):
+                raise FetchError(f"{url} leads to a page that is not https", details={"url": url})
+            data = bytearray()
+            for piece in response.iter_content(1 << 16):
+                data += piece
+                if len(data) > _LARGEST_PAGE_BYTES:
+                    raise FetchError(f"{url} sends more than {_LARGEST_PAGE_BYTES} bytes for one page")
+            kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
+            return _Answer(bytes(data), _clean(response.url), kind)
+    except (requests.RequestException, OSError) as error:
+        reason = str(error).replace(url, _clean(url))
+        raise FetchError(
+            f"cannot ask the package index {_clean(url)}: {type(error).__name__}: {reason}",
+            hint="check the network and its proxies, or work with --offline",
+            details={"url": _clean(url)},
+        ) from error
+
+
+def _clean(url: str) -> str:
+    parts = urlsplit(url)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="").geturl()
+
+
+def _same_name(source: IndexSource, name: str) -> bool:
+    # NuGet's names do not tell capitals apart; its folders and servers write them either way.
+    return name.lower() == source.file.lower() if source.kind is IndexKind.NUGET else name == source.file
+
+
+def _is_of(kind: IndexKind, name: str, package: str, version: str) -> bool:
+    if kind is IndexKind.NUGET:
+        return name.lower() == index_formats.nuget_file_name(package, version)
+    if kind is IndexKind.NPM:
+        return name == f"{package.split('/')[-1]}-{version}.tgz"
+    stem = index_formats.normalised(package)
+    parts = name.split("-")
+    if name.endswith(".whl"):
+        return len(parts) >= 5 and index_formats.normalised(parts[0]) == stem and parts[1] == version
+    return index_formats.normalised(name).startswith(f"{stem}-{index_formats.normalised(version)}")
+
+
+def _located(source: IndexSource, found: list[Offered]) -> Located:
+    stating = next((offer for offer in found if offer.file.sha256 or offer.file.integrity), found[-1])
+    stated = stating.file
+    evidence = {
+        "index": stating.location.url,
+        "package": source.package,
+        "version": source.version,
+        "file": stated.name,
+    }
+    if stated.sha256 is not None:
+        evidence["sha256"] = str(stated.sha256)
+    if stated.integrity is not None:
+        evidence["integrity"] = stated.integrity
+    remote = next((offer for offer in found if offer.location.folder is None), None)
+    return Located(
+        urls=tuple(dict.fromkeys(offer.url for offer in found)),
+        sha256=stated.sha256,
+        integrity=stated.integrity,
+        size_bytes=stated.size_bytes,
+        yanked=stated.yanked,
+        evidence=evidence,
+        auth=remote.login if remote is not None else None,
+        ca_bundle=remote.location.ca_bundle if remote is not None else None,
+    )
+
+
+def _denied(source: IndexSource, pinned: Sha256, denied: list[Offered]) -> DigestMismatchError:
+    stated = "; ".join(f"{offer.location.url} states {offer.file.sha256}" for offer in denied)
+    return DigestMismatchError(
+        f"{source.file}: pinned with SHA-256 {pinned}, but {stated}",
+        hint="nothing was downloaded; find out why the file changed before you change the pin",
+        details={
+            "file": source.file,
+            "expected": str(pinned),
+            "stated": {offer.location.url: str(offer.file.sha256) for offer in denied},
+        },
+    )
+
+
+def _missing(source: IndexSource, seen: list[str]) -> FetchError:
+    close = get_close_matches(source.file, dict.fromkeys(seen), n=5, cutoff=0.8)
+    return FetchError(
+        f"no configured {source.kind.value} index has {source.file} of {source.package} {source.version}",
+        hint=f"it has {', '.join(close)}"
+        if close
+        else "upstream may have removed it; `pins check --online` asks for all",
+        details={"file": source.file, "package": source.package, "close": close},
+    )

@@ -1,11 +1,47 @@
-"""The content-addressed archive cache: the only place that compares an archive's digest."""
+"""The content-addressed archive cache: the only place that compares an archive's digest.
+
+    <cache>/archives/<sha256>        the bytes, read-only, published by rename
+    <cache>/records/<sha256>.json    where they came from (toolchain.sources.records)
+    <cache>/partial/<sha256>.part    a download that can go on
+    <cache>/locks/<sha256>.lock      held while one process downloads; removed after
+
+Reading needs no lock and writes nothing, so a cache may be shared with users who can only read it.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
+from typing import IO
 
+from toolchain import locks
+from toolchain.digest import READ_SIZE_BYTES, Sha256
+from toolchain.errors import DigestMismatchError, FetchError, InstallError, PinsError
 from toolchain.pins import Archive
+from toolchain.sources.kinds import SNIFF_SIZE_BYTES, kind_of
+from toolchain.sources.records import Record, origins_of
+
+# Another process may be downloading gigabytes over a slow line; its own stall rule ends it, not our patience.
+LOCK_TIMEOUT_S = 2 * 60 * 60
+
+_CACHEDIR_TAG = b"""Signature: 8a477f597d28d172789f06886806bc55
+# This folder holds downloads of gpu-toolchain, which can be fetched again: see https://bford.info/cachedir/
+"""
+
+_CLOSED = -1  # no descriptor
+
+_CREATE = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @dataclass(frozen=True)
@@ -14,3 +50,369 @@ class VerifiedArchive:
 
     path: Path
     archive: Archive
+
+
+class State(str, Enum):
+    """What the cache has for a pinned archive."""
+
+    HELD = "held"
+    MISSING = "missing"
+    DAMAGED = "damaged"  # a file lies there, and its bytes are others
+    ELSEWHERE = "elsewhere"  # the bytes are right, and came from an address that the pin does not name (any more)
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What the cache has for `archive`: `verified` exactly when `state` is HELD. `seen` tells a person why it is not.
+
+    `partial_bytes` is how much of an interrupted download is there.
+    """
+
+    archive: Archive
+    state: State
+    path: Path
+    verified: VerifiedArchive | None = None
+    seen: str = ""
+    partial_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Store:
+    """An archive cache below `root`. Making one touches nothing; the folder appears with the first write."""
+
+    root: Path
+
+    def archive_path(self, sha256: Sha256) -> Path:
+        """Where the bytes of that digest belong."""
+        return self.root / "archives" / sha256.hex
+
+    def record_path(self, sha256: Sha256) -> Path:
+        return self.root / "records" / f"{sha256.hex}.json"
+
+    def partial_path(self, sha256: Sha256) -> Path:
+        return self.root / "partial" / f"{sha256.hex}.part"
+
+    def lock_path(self, sha256: Sha256) -> Path:
+        return self.root / "locks" / f"{sha256.hex}.lock"
+
+    def look_up(self, archive: Archive) -> Holding:
+        """Hash what the cache has for `archive` and say what it is. Writes nothing, takes no lock.
+
+        Raises FetchError where the file is there and cannot be read; PinsError where the bytes are the pinned ones
+        and the pin states another size.
+        """
+        path = self.archive_path(archive.sha256)
+        try:
+            actual = Sha256.of_file(path)
+            size_bytes = path.stat().st_size
+        except (FileNotFoundError, NotADirectoryError):
+            return Holding(archive, State.MISSING, path, partial_bytes=self._partial_size(archive.sha256))
+        except IsADirectoryError:
+            return Holding(archive, State.DAMAGED, path, seen="a folder")
+        except OSError as error:
+            raise self._cannot("read", path, error) from error
+        if actual != archive.sha256:
+            return Holding(archive, State.DAMAGED, path, seen=f"{size_bytes} bytes with the SHA-256 {actual}")
+        _check_size(archive, size_bytes)
+        record = self.record(archive.sha256)
+        if record and record.origins and not set(record.origins) & set(origins_of(archive)):
+            return Holding(archive, State.ELSEWHERE, path, seen=", ".join(record.origins))
+        return Holding(archive, State.HELD, path, VerifiedArchive(path, archive))
+
+    def record(self, sha256: Sha256) -> Record | None:
+        """What is remembered about a digest; None where nothing (readable) is."""
+        try:
+            return Record.load(self.record_path(sha256).read_bytes(), sha256)
+        except OSError:
+            return None
+
+    @contextlib.contextmanager
+    def receive(self, archive: Archive, *, on_wait: Callable[[str], None]) -> Iterator[VerifiedArchive | Incoming]:
+        """Become the one process that brings in `archive`, after waiting for any other.
+
+        Gives the verified archive where another process brought it in the meantime; else an `Incoming` to write
+        to. Raises FetchError where the cache cannot be written, or the other process takes too long.
+        """
+        sha256 = archive.sha256
+        self.prepare()
+        lock = self.lock_path(sha256)
+        with contextlib.ExitStack() as stack:
+            try:
+                held = stack.enter_context(
+                    locks.hold(lock, purpose=f"fetching {archive.file_name}", timeout_s=LOCK_TIMEOUT_S, on_wait=on_wait)
+                )
+            except InstallError as error:
+                raise FetchError(error.message, hint=error.hint, details=error.details) from error
+            except OSError as error:
+                raise self._cannot("lock", lock, error) from error
+            holding = self.look_up(archive)
+            if holding.verified:
+                yield holding.verified
+                return
+            # Without a lock two processes would write one file: then each has its own, and none is resumed.
+            part = self.partial_path(sha256)
+            if not held:
+                part = part.with_name(f"{sha256.hex}.{os.getpid()}.{os.urandom(4).hex()}.part")
+            incoming = Incoming(self, archive, part)
+            try:
+                yield incoming
+            finally:
+                incoming.close()
+                if not held:
+                    part.unlink(missing_ok=True)
+
+    def prepare(self) -> None:
+        """Make the cache's folders. Raises FetchError where that cannot be done."""
+        try:
+            for name in ("archives", "records", "partial", "locks"):
+                (self.root / name).mkdir(parents=True, exist_ok=True)
+            tag = self.root / "CACHEDIR.TAG"
+            if not tag.exists():
+                tag.write_bytes(_CACHEDIR_TAG)
+        except OSError as error:
+            raise self._cannot("write", self.root, error) from error
+
+    def put(self, source: IO[bytes], sha256: Sha256, *, shown: str) -> Path:
+        """Copy a stream into the cache as the bytes of `sha256`; `shown` names it for people.
+
+        Raises DigestMismatchError, and publishes nothing, where the stream has other bytes; FetchError where the
+        cache cannot be written; OSError where the stream cannot be read.
+        """
+        self.prepare()
+        temporary = self.root / "partial" / f"{sha256.hex}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+        digest = hashlib.sha256()
+        try:
+            try:
+                descriptor = os.open(temporary, _CREATE | os.O_EXCL, 0o666)
+            except OSError as error:
+                raise self._cannot("write", temporary, error) from error
+            try:
+                while piece := source.read(READ_SIZE_BYTES):
+                    digest.update(piece)
+                    try:
+                        _write_all(descriptor, memoryview(piece))
+                    except OSError as error:
+                        raise self._cannot("write", temporary, error) from error
+                if digest.hexdigest() != sha256.hex:
+                    raise DigestMismatchError(
+                        f"{shown}: expected SHA-256 {sha256}, got {digest.hexdigest()}",
+                        details={"expected": sha256.hex, "actual": digest.hexdigest()},
+                    )
+                return self._publish(descriptor, temporary, sha256)
+            finally:
+                os.close(descriptor)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+    def remember(self, sha256: Sha256, record: Record) -> None:
+        """Publish a record. Raises FetchError where it cannot be written."""
+        path = self.record_path(sha256)
+        data = record.dump()
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+        try:
+            if path.is_file() and path.read_bytes() == data:
+                return
+            try:
+                temporary.write_bytes(data)
+                temporary.replace(path)
+            except OSError:
+                temporary.unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise self._cannot("write", path, error) from error
+
+    def _publish(self, descriptor: int, temporary: Path, sha256: Sha256) -> Path:
+        """Make a complete, open file the archive of its digest. Raises FetchError."""
+        final = self.archive_path(sha256)
+        try:
+            os.fsync(descriptor)
+            if sys.platform != "win32":
+                # What the umask lets others read; nobody writes. Windows could not replace a read-only file.
+                os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o444)
+            temporary.replace(final)
+        except OSError as error:
+            raise self._cannot("publish", final, error) from error
+        return final
+
+    def _partial_size(self, sha256: Sha256) -> int:
+        try:
+            return self.partial_path(sha256).stat().st_size
+        except OSError:
+            return 0
+
+    def _cannot(self, action: str, path: Path, error: OSError) -> FetchError:
+        """An operating system's refusal as an error that says what to do."""
+        reason = error.strerror or str(error)
+        hint = None
+        if error.errno in _READ_ONLY:
+            hint = "this cache can only be read by you: choose another with --cache or DREAM_GPU_CACHE"
+        elif error.errno in _FULL:
+            hint = f"make room on the file system of {self.root}, or choose another with --cache or DREAM_GPU_CACHE"
+            with contextlib.suppress(OSError):
+                reason += f" ({shutil.disk_usage(self.root).free} bytes are free)"
+        return FetchError(
+            f"cannot {action} {path}: {reason}",
+            hint=hint,
+            details={"path": str(path), "errno": errno.errorcode.get(error.errno or 0, "")},
+        )
+
+
+class Incoming:
+    """Bytes of one archive on their way in: hashed as they are written. Made by `Store.receive`, under its lock."""
+
+    def __init__(self, store: Store, archive: Archive, part: Path) -> None:
+        self._store = store
+        self._archive = archive
+        self._part = part
+        self._descriptor = _CLOSED
+        self._hash = hashlib.sha256()
+        self._start = b""
+        self.size_bytes = 0
+
+    @property
+    def archive(self) -> Archive:
+        return self._archive
+
+    def open(self) -> int:
+        """Open the partial file and hash what an earlier download left there; returns its size.
+
+        A part longer than the pinned size is no part of it, and is dropped.
+        """
+        try:
+            self._descriptor = os.open(self._part, _CREATE, 0o666)
+            self._reset()
+            pinned = self._archive.size_bytes
+            if pinned is not None and os.fstat(self._descriptor).st_size > pinned:
+                self.restart()
+                return 0
+            buffer = bytearray(READ_SIZE_BYTES)
+            view = memoryview(buffer)
+            with open(self._descriptor, "rb", buffering=0, closefd=False) as file:
+                while count := file.readinto(buffer):
+                    self._took(view[:count])
+        except OSError as error:
+            raise self._store._cannot("write", self._part, error) from error
+        return self.size_bytes
+
+    def restart(self) -> None:
+        """Forget every byte so far."""
+        try:
+            os.ftruncate(self._descriptor, 0)
+            os.lseek(self._descriptor, 0, os.SEEK_SET)
+        except OSError as error:
+            raise self._store._cannot("write", self._part, error) from error
+        self._reset()
+
+    def write(self, piece: memoryview) -> None:
+        """Append bytes. A full disk drops the part, so that nothing half stays, and raises FetchError."""
+        try:
+            _write_all(self._descriptor, piece)
+        except OSError as error:
+            refusal = self._store._cannot("write", self._part, error)
+            self.discard()
+            raise refusal from error
+        self._took(piece)
+
+    def matches(self) -> bool:
+        """Whether the bytes so far are the pinned ones."""
+        return Sha256(self._hash.hexdigest()) == self._archive.sha256
+
+    def commit(self, origin: str, shown: str, evidence: tuple[Mapping[str, str], ...] = ()) -> VerifiedArchive:
+        """Publish the bytes, which are complete. `shown` is the address for people, without credentials.
+
+        Other bytes than the pinned ones are kept under their own digest, so that mending the pin needs no second
+        download, and DigestMismatchError is raised. FetchError where the file cannot be published.
+        """
+        archive = self._archive
+        actual = Sha256(self._hash.hexdigest())
+        size_bytes = self.size_bytes
+        final = None
+        if size_bytes:
+            try:
+                final = self._store._publish(self._descriptor, self._part, actual)
+            except FetchError:
+                self.discard()
+                raise
+            known = self._store.record(actual) or Record(actual, size_bytes, archive.file_name, ())
+            self._store.remember(actual, known.also((origin,), evidence))
+        self.close()
+        if final is None or actual != archive.sha256:
+            raise mismatch(archive, actual, size_bytes, kind_of(self._start), shown, kept=final)
+        _check_size(archive, size_bytes)
+        return VerifiedArchive(final, archive)
+
+    def discard(self) -> None:
+        """Drop the part."""
+        self.close()
+        with contextlib.suppress(OSError):
+            self._part.unlink()
+
+    def close(self) -> None:
+        """Let go of the file; what was written stays as a part. An empty part is dropped."""
+        if self._descriptor == _CLOSED:
+            return
+        os.close(self._descriptor)
+        self._descriptor = _CLOSED
+        if not self.size_bytes:
+            with contextlib.suppress(OSError):
+                self._part.unlink()
+
+    def _reset(self) -> None:
+        self._hash = hashlib.sha256()
+        self._start = b""
+        self.size_bytes = 0
+
+    def _took(self, piece: memoryview) -> None:
+        self._hash.update(piece)
+        if len(self._start) < SNIFF_SIZE_BYTES:
+            self._start += bytes(piece[: SNIFF_SIZE_BYTES - len(self._start)])
+        self.size_bytes += len(piece)
+
+
+def mismatch(
+    archive: Archive, actual: Sha256, size_bytes: int, kind: str, shown: str, *, kept: Path | None
+) -> DigestMismatchError:
+    """The error for bytes that are not the pinned ones: all that a person needs to find out why."""
+    pinned = "" if archive.size_bytes is None else f", {archive.size_bytes} bytes"
+    lines = [
+        f"{archive.file_name} is not the pinned file",
+        f"  expected  SHA-256 {archive.sha256}{pinned}",
+        f"  got       SHA-256 {actual}, {size_bytes} bytes, which look like: {kind}",
+        f"  from      {shown}",
+    ]
+    if kept:
+        lines.append(f"  kept as   {kept}")
+    hint = "the file changed upstream, or the pin is wrong: find out which before you touch the pin"
+    if kind in ("HTML", "JSON", "XML", "text", "empty"):
+        hint = "the server sent a page or a message instead of the file: a proxy, a login page, or a wrong address"
+    return DigestMismatchError(
+        "\n".join(lines),
+        hint=hint,
+        details={
+            "file": archive.file_name,
+            "expected": archive.sha256.hex,
+            "expected_size_bytes": archive.size_bytes,
+            "actual": actual.hex,
+            "size_bytes": size_bytes,
+            "kind": kind,
+            "url": shown,
+            "kept": str(kept) if kept else None,
+        },
+    )
+
+
+def _write_all(descriptor: int, piece: memoryview) -> None:
+    written = 0
+    while written < len(piece):
+        written += os.write(descriptor, piece[written:])
+
+
+def _check_size(archive: Archive, size_bytes: int) -> None:
+    if archive.size_bytes is not None and archive.size_bytes != size_bytes:
+        raise PinsError(
+            f"{archive.file_name} (pinned in line {archive.line}): the bytes with the pinned SHA-256 are {size_bytes}, "
+            f"and the pin says {archive.size_bytes}",
+            hint=f"correct the size to {size_bytes}",
+            details={"file": archive.file_name, "expected": archive.size_bytes, "seen": size_bytes},
+        )

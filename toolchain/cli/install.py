@@ -1,0 +1,205 @@
+"""`toolchain install`, `list`, `uninstall` and `env`: installed roots, made, shown, removed and used."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import click
+
+from toolchain import environment, installed, receipt
+from toolchain import install as operation
+from toolchain.cli import locations, warm
+from toolchain.cli.fetching import open_fetching
+from toolchain.cli.options import Settings, with_settings
+from toolchain.cli.pinned import host, load_pins, pin_files
+from toolchain.digest import Sha256
+from toolchain.errors import InstallError, PatchError, PinsError
+from toolchain.install import Installed, Job, Outcome
+from toolchain.installed import Toolchain
+from toolchain.pins import PinSet, Profile, require_minimum
+from toolchain.sources import patch, tree
+
+_PROFILES = [profile.value for profile in Profile]
+_profile = click.option(
+    "--profile",
+    type=click.Choice(_PROFILES),
+    default=warm.DEFAULT_PROFILE,
+    show_default=True,
+    help="Where Slang comes from: a released wheel, or upstream's own archives.",
+)
+_one_profile = click.option("--profile", type=click.Choice(_PROFILES), help="Only the one of this profile.")
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@_profile
+@click.option("--force", is_flag=True, help="Make the roots anew even if they are there.")
+@click.option("-j", "--jobs", type=click.IntRange(1, 64), help="Downloads at once.")
+@with_settings
+def install(settings: Settings, names: tuple[str, ...], profile: str, force: bool, jobs: int | None) -> None:
+    """Install pinned tools: fetch, verify, unpack, patch, and build what must be built here.
+
+    Each tool stands in a folder of its own below --root, made beside it and renamed into place. Where everything is
+    as it was, nothing is done.
+    """
+    asked = str(settings.pins_file) if settings.pins_file is not None else None
+    states = {name: warm.state(asked, name, profile) for name in names}
+    found = None if force else _all_current(settings, profile, states)
+    if found is not None:
+        _report(settings, found)
+        return
+    pins = load_pins(settings)
+    chosen = pins.select(names, Profile(profile), host())
+    require_minimum(pins, [archive for pin in chosen for archive in pin.archives_for(host())])
+    with open_fetching(settings, jobs=jobs) as fetching:
+        job = Job(
+            profile=Profile(profile),
+            platform=host(),
+            paths=settings.paths,
+            pins_origin=pins.origin,
+            patches=pin_files(settings).patches,
+            native=Path(locations.native_sources()),
+            obtain=fetching.obtain,
+            progress=fetching.progress,
+            force=force,
+        )
+        done = operation.install(chosen, job)
+    for one in done:
+        _keep_receipt(settings, one.toolchain, states[one.toolchain.record.name])
+    _report(settings, done)
+
+
+def _all_current(settings: Settings, profile: str, states: dict[str, str]) -> tuple[Installed, ...] | None:
+    """The installations of all names, where the receipt of each one says that nothing changed."""
+    done = []
+    for name, state in states.items():
+        kept = warm.current(str(settings.paths.toolchains), name, profile, state)
+        if kept is None:
+            return None
+        try:
+            toolchain = installed.read(settings.paths.toolchains / os.path.basename(kept.root))  # noqa: PTH119
+        except InstallError:
+            return None
+        done.append(Installed(toolchain, Outcome.PRESENT))
+    return tuple(done)
+
+
+def _keep_receipt(settings: Settings, toolchain: Toolchain, state: str) -> None:
+    path = warm.receipt_path(str(settings.paths.toolchains), toolchain.record.name, toolchain.record.profile.value)
+    digest = tree.read_manifest(toolchain.root).digest.hex
+    try:
+        os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - warm's paths are strings
+        receipt.write(path, receipt.Receipt(str(toolchain.root), digest, _present(toolchain), state))
+    except OSError as error:
+        raise InstallError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _report(settings: Settings, done: tuple[Installed, ...]) -> None:
+    if settings.json:
+        click.echo(json.dumps({"installed": [one.to_json() for one in done]}, indent=2))
+        return
+    for one in done:
+        if one.outcome is Outcome.PRESENT:
+            click.echo(_present(one.toolchain))
+        else:
+            click.echo(f"{one.toolchain.label}: {one.outcome.value} in {one.toolchain.root}")
+
+
+def _present(toolchain: Toolchain) -> str:
+    return f"{toolchain.label} is installed in {toolchain.root}"
+
+
+def _pinned_keys(settings: Settings, pins: PinSet) -> dict[Sha256, str]:
+    """The keys of the roots that the pins in use would make on this machine, and the names of their pins."""
+    keys: dict[Sha256, str] = {}
+    for pin in pins.pins:
+        patches = patch.load(pin_files(settings).patches / pin.name)
+        for profile in pin.profiles:
+            keys[operation.key_of(pin, profile, host(), patches)] = pin.name
+    return keys
+
+
+@click.command("list")
+@with_settings
+def list_(settings: Settings) -> None:
+    """List what is installed, and whether it is what is pinned now."""
+    keys = _pinned_keys(settings, load_pins(settings))
+    found, damaged = installed.find_all(settings.paths.toolchains)
+    if settings.json:
+        rows = [{**one.to_json(), "pinned": one.record.key in keys} for one in found]
+        click.echo(json.dumps({"installed": rows, "damaged": [str(path) for path in damaged]}, indent=2))
+        return
+    if not found and not damaged:
+        click.echo(f"nothing is installed in {settings.paths.toolchains}")
+    for one in found:
+        click.echo(f"{one.label:<28} {one.root}")
+        notes = [] if one.record.key in keys else ["not what is pinned now"]
+        if one.record.overridden:
+            notes.append(f"its pin was overridden by {one.record.overridden}")
+        if one.record.recorder:
+            compiler = one.record.recorder.compiler
+            click.echo(f"{'':<28} recorder built with {compiler.id} {compiler.version}")
+        for note in notes:
+            click.secho(f"{'':<28} {note}", fg="yellow")
+    for path in damaged:
+        click.secho(f"{'damaged':<28} {path}: its {tree.RECORD_NAME} is not whole", fg="red")
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@_one_profile
+@click.option("--all", "every", is_flag=True, help="Also where several are installed under one name.")
+@with_settings
+def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, every: bool) -> None:
+    """Remove installed tools. Their archives stay in the cache."""
+    toolchains = settings.paths.toolchains
+    wanted = Profile(profile) if profile else None
+    doomed: list[Toolchain] = []
+    for name in names:
+        if every:
+            found, _ = installed.find_all(toolchains)
+            named = [one for one in found if one.record.name == name and wanted in (None, one.record.profile)]
+            doomed += named or [installed.find(toolchains, name, wanted, None)]
+        else:
+            doomed.append(installed.find(toolchains, name, wanted, None))
+    for one in doomed:
+        installed.remove(one)
+    if settings.json:
+        click.echo(json.dumps({"uninstalled": [str(one.root) for one in doomed]}, indent=2))
+        return
+    for one in doomed:
+        click.echo(f"{one.label}: removed from {one.root}")
+
+
+@click.command()
+@click.argument("name")
+@_one_profile
+@click.option("--shell", "form", flag_value="shell", default=True, help="Lines for a POSIX shell to eval (default).")
+@click.option("--cmake", "form", flag_value="cmake", help="A file for CMake to include.")
+@with_settings
+def env(settings: Settings, name: str, profile: str | None, form: str) -> None:
+    """Print the environment that an installed tool needs: PATH, its variables, a prefix for CMake.
+
+    For a shell: eval "$(toolchain env slang)"
+    """
+    toolchain = installed.find(
+        settings.paths.toolchains, name, Profile(profile) if profile else None, _key(settings, name)
+    )
+    wanted = toolchain.environment()
+    if settings.json:
+        click.echo(json.dumps({"root": str(toolchain.root), **wanted.to_json()}, indent=2))
+    else:
+        click.echo(environment.as_cmake(wanted) if form == "cmake" else environment.as_shell(wanted), nl=False)
+
+
+def _key(settings: Settings, name: str) -> Sha256 | None:
+    """The key that the pins in use give that name in the default profile; None where they give it none."""
+    try:
+        pins = load_pins(settings)
+        pin = pins.get(name, Profile(warm.DEFAULT_PROFILE))
+        patches = patch.load(pin_files(settings).patches / name)
+        return operation.key_of(pin, Profile(warm.DEFAULT_PROFILE), host(), patches)
+    except (PinsError, PatchError):
+        return None

@@ -1,0 +1,366 @@
+"""`toolchain pins`: what is pinned, whether it is in order, and moving a pin to another version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from toolchain.cli.options import Settings, with_settings
+from toolchain.cli.pinned import load_pins, pin_files
+from toolchain.errors import FetchError, PinsError
+from toolchain.findings import Finding
+from toolchain.pins import Archive, IndexSource, Pin, PinSet, Profile
+from toolchain.platforms import ALL, Platform
+
+if TYPE_CHECKING:
+    from toolchain.pins_update import Updated
+
+
+def _parse_platform(ctx: click.Context, param: click.Parameter, value: str) -> Platform | None:
+    """`all` (None) or one platform."""
+    if value == "all":
+        return None
+    try:
+        return Platform.parse(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}, or all", ctx, param) from error
+
+
+_profile = click.option("--profile", type=click.Choice([profile.value for profile in Profile]), help="Only this one.")
+_platform = click.option(
+    "--platform", callback=_parse_platform, default="all", show_default=True, help="One platform, or all."
+)
+
+
+@click.group()
+def pins() -> None:
+    """Show, check and update what is pinned."""
+
+
+@pins.command("list")
+@_platform
+@_profile
+@with_settings
+def list_(settings: Settings, platform: Platform | None, profile: str | None) -> None:
+    """List what is pinned: by default for every platform and profile."""
+    pinned = load_pins(settings)
+    chosen = [pin for pin in _of_profile(pinned, profile) if platform is None or pin.archives_for(platform)]
+    if settings.json:
+        click.echo(
+            json.dumps({**_head(pinned), "pins": [_pin_json(pinned, pin, platform) for pin in chosen]}, indent=2)
+        )
+        return
+    rows = [(pin.name, _short(pin.version), _profiles(pin), _level(pin, platform), _platforms(pin)) for pin in chosen]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
+    for pin, row in zip(chosen, rows, strict=True):
+        click.echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[4]]))
+        _say_overridden(pin)
+    demanded = pinned.minimum_verification
+    click.echo(f"{len(chosen)} pins of {pinned.origin}, which demands at least {demanded.label!r}", err=True)
+
+
+@pins.command()
+@click.argument("name")
+@_profile
+@with_settings
+def show(settings: Settings, name: str, profile: str | None) -> None:
+    """Show everything about a pin."""
+    pinned = load_pins(settings)
+    found = [pin for pin in _of_profile(pinned, profile) if pin.name == name]
+    if not found:
+        pinned.get(name, Profile(profile) if profile else Profile.PREBUILT)  # raises, with what there is instead
+    if settings.json:
+        click.echo(json.dumps({**_head(pinned), "pins": [_pin_json(pinned, pin, None) for pin in found]}, indent=2))
+        return
+    for number, pin in enumerate(found):
+        if number:
+            click.echo()
+        _show(pinned, pin)
+
+
+@pins.command()
+@click.option("--online", is_flag=True, help="Ask each index and host whether it still has each archive.")
+@with_settings
+def check(settings: Settings, online: bool) -> None:
+    """Check the pins file and the patches folder. Exit code 1 when something is wrong."""
+    from toolchain import pins_check
+
+    if online and settings.offline:
+        raise click.UsageError("--online and --offline exclude each other")
+    try:
+        pinned = load_pins(settings)
+    except PinsError as error:
+        _report(settings, pins_check.schema_findings(error))
+    findings = pins_check.check(pinned, pin_files(settings).patches)
+    if online:
+        from toolchain.cli.indexes import machine_indexes
+        from toolchain.sources.probe import open_session
+
+        with open_session() as session:
+            findings += pins_check.check_online(
+                pinned, indexes=machine_indexes(), session=session, progress=_Lines(quiet=settings.quiet)
+            )
+    _report(settings, findings, f"{pinned.origin} is in order: {len(pinned.pins)} pins")
+
+
+@pins.command()
+@click.argument("name")
+@click.argument("version")
+@click.option("--package", "packages", multiple=True, metavar="NAME=VERSION", help="A package's own new version.")
+@_platform
+@_profile
+@click.option("--dry-run", is_flag=True, help="Write nothing.")
+@with_settings
+def update(
+    settings: Settings,
+    name: str,
+    version: str,
+    packages: Sequence[str],
+    platform: Platform | None,
+    profile: str | None,
+    dry_run: bool,
+) -> None:
+    """Move the pin NAME to VERSION: ask for every platform's new digest and rewrite the pins file.
+
+    Comments and order stay. When one digest cannot be had, nothing is written.
+    """
+    from toolchain import pins_update
+    from toolchain.cli.indexes import machine_indexes
+    from toolchain.pins_file import parse
+    from toolchain.sources.probe import open_session
+
+    if settings.pins_file is None:
+        raise PinsError(
+            "the built-in pins are part of this package and are not edited",
+            hint="run this where the project's pins.toml is, or name the file with --pins",
+        )
+    if settings.offline:
+        raise FetchError(f"cannot learn the digests of {name} {version} while offline", hint="leave --offline away")
+    pinned = load_pins(settings)
+    pin = _one(pinned, name, profile)
+    if pin.overridden:
+        raise PinsError(
+            f"{pinned.where(pin)}: {name} is overridden here, so what you would get is not what you would update",
+            hint=f"remove it from {pin.overridden} first",
+        )
+    text = settings.pins_file.read_bytes().decode("utf-8")
+    with open_session() as session:
+        updated = pins_update.update(
+            text,
+            str(settings.pins_file),
+            _one(parse(text.encode("utf-8"), str(settings.pins_file)), name, profile),
+            version,
+            packages=_package_versions(packages),
+            platform=platform,
+            indexes=machine_indexes(),
+            session=session,
+            progress=_Lines(quiet=settings.quiet),
+        )
+    if not dry_run:
+        pins_update.write(settings.pins_file, updated.text)
+    if settings.json:
+        click.echo(json.dumps({**updated.to_json(), "written": not dry_run}, indent=2))
+    else:
+        _show_update(updated)
+        click.echo(f"{settings.pins_file}: " + ("not written (--dry-run)" if dry_run else "written"), err=True)
+
+
+class _Lines:
+    """Progress as plain lines on stderr: asking takes moments, and what is downloaded here is not kept."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._quiet = quiet
+
+    def start(self, key: str, label: str, total_bytes: int | None) -> None:
+        size = f" ({total_bytes:,} bytes)" if total_bytes else ""
+        self.note(f"downloading {label}{size} to hash it")
+
+    def advance(self, key: str, count_bytes: int) -> None: ...
+
+    def finish(self, key: str, outcome: str) -> None: ...
+
+    def note(self, text: str) -> None:
+        if not self._quiet:
+            click.echo(text, err=True)
+
+
+def _of_profile(pinned: PinSet, profile: str | None) -> list[Pin]:
+    return [pin for pin in pinned.pins if profile is None or Profile(profile) in pin.profiles]
+
+
+def _one(pinned: PinSet, name: str, profile: str | None) -> Pin:
+    """The pin of that name; of the profile that is asked for, where there are several."""
+    named = [pin for pin in pinned.pins if pin.name == name]
+    if profile is None and len(named) == 1:
+        return named[0]
+    if profile is None and named:
+        raise PinsError(
+            f"{pinned.where(named[0])}: {name} is pinned once a profile",
+            hint="say which: " + " or ".join(f"--profile {_profiles(pin)}" for pin in named),
+        )
+    return pinned.get(name, Profile(profile) if profile else Profile.PREBUILT)
+
+
+def _package_versions(packages: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in packages:
+        name, separator, version = text.partition("=")
+        if not (name and separator and version):
+            raise click.BadParameter(f"expected NAME=VERSION, got {text!r}", param_hint="--package")
+        found[name] = version
+    return found
+
+
+def _report(settings: Settings, findings: Sequence[Finding], fine: str = "") -> NoReturn:
+    if settings.json:
+        click.echo(json.dumps({"ok": not findings, "findings": [f.to_json() for f in findings]}, indent=2))
+    else:
+        for finding in findings:
+            click.secho(f"{finding.where}: {finding.rule}: ", nl=False, bold=True)
+            click.echo(f"expected {finding.expected}; seen: {finding.seen}")
+            if finding.hint:
+                click.echo(f"  hint: {finding.hint}")
+        click.echo(f"{len(findings)} findings" if findings else fine, err=True)
+    raise click.exceptions.Exit(1 if findings else 0)
+
+
+def _head(pinned: PinSet) -> dict[str, object]:
+    return {
+        "pins_file": pinned.origin,
+        "minimum_verification": pinned.minimum_verification.label,
+        "overridden": [pin.name for pin in pinned.pins if pin.overridden],
+    }
+
+
+def _pin_json(pinned: PinSet, pin: Pin, platform: Platform | None) -> dict[str, object]:
+    archives = pin.archives if platform is None else pin.archives_for(platform)
+    return {
+        "name": pin.name,
+        "version": pin.version,
+        "profiles": _profiles(pin).split(","),
+        "license": pin.license,
+        "description": pin.description,
+        "overridden_by": pin.overridden,
+        "where": pinned.where(pin),
+        "verification": _level(pin, platform),
+        "platforms": list(map(str, pin.platforms())),
+        "recorder": pin.recorder,
+        "bin": list(map(str, pin.bin)),
+        "env": dict(pin.env),
+        "links": {str(path): str(target) for path, target in pin.links},
+        "archives": [_archive_json(archive) for archive in archives],
+    }
+
+
+def _archive_json(archive: Archive) -> dict[str, object]:
+    source: dict[str, object]
+    if isinstance(archive.source, IndexSource):
+        source = {
+            "index": archive.source.kind.value,
+            "package": archive.source.package,
+            "version": archive.source.version,
+        }
+    else:
+        source = {"urls": list(archive.source.urls)}
+    return {
+        "file": archive.file_name,
+        "platforms": [str(platform) for platform in ALL if platform in archive.platforms],
+        **source,
+        "sha256": str(archive.sha256),
+        "size": archive.size_bytes,
+        "verification": archive.verification.label,
+        "evidence": archive.evidence,
+        "license": archive.license,
+        "strip": archive.strip,
+        "place": [{"from": place.pattern, "to": str(place.to)} for place in archive.places],
+        "links": {str(path): str(target) for path, target in archive.links},
+        "line": archive.line,
+    }
+
+
+def _show(pinned: PinSet, pin: Pin) -> None:
+    click.secho(f"{pin.name} {pin.version}", bold=True)
+    _say_overridden(pin)
+    facts = [
+        ("what", pin.description),
+        ("pinned at", pinned.where(pin)),
+        ("profiles", _profiles(pin)),
+        ("licence", pin.license),
+        ("recorder", "built at install" if pin.recorder else ""),
+        ("on PATH", ", ".join(map(str, pin.bin))),
+        *(("sets", f"{name}={value}") for name, value in pin.env),
+        *(("link", f"{path} -> {target}") for path, target in pin.links),
+    ]
+    for title, text in facts:
+        if text:
+            click.echo(f"  {title:<13}{text}")
+    for archive in pin.archives:
+        _show_archive(pin, archive)
+
+
+def _show_archive(pin: Pin, archive: Archive) -> None:
+    platforms = [str(platform) for platform in ALL if platform in archive.platforms]
+    size = f", {archive.size_bytes:,} bytes" if archive.size_bytes else ""
+    click.secho(f"  {' '.join(platforms) if len(platforms) < len(ALL) else 'any platform'}", bold=True)
+    click.echo(f"    {archive.file_name}{size}")
+    click.echo(f"    sha256 {archive.sha256}")
+    click.echo(f"    {archive.verification.label}{f': {archive.evidence}' if archive.evidence else ''}")
+    if isinstance(archive.source, IndexSource):
+        source = archive.source
+        click.echo(f"    from {source.package} {source.version} of this machine's {source.kind.value} index")
+    else:
+        for url in archive.source.urls:
+            click.echo(f"    from {url}")
+    if archive.license != pin.license:
+        click.echo(f"    licence {archive.license}")
+    if archive.strip:
+        click.echo(f"    strip {archive.strip}")
+    for place in archive.places:
+        click.echo(f"    {place.pattern} -> {place.to}")
+    for path, target in archive.links:
+        click.echo(f"    link {path} -> {target}")
+
+
+def _show_update(updated: Updated) -> None:
+    click.secho(f"{updated.pin} {updated.old_version} -> {updated.new_version}", bold=True)
+    for change in updated.changes:
+        click.echo(f"  {' '.join(change.platforms)}")
+        pairs = [
+            ("file", change.old.file_name, change.new.file_name),
+            ("sha256", str(change.old.sha256), str(change.new.sha256)),
+            ("size", str(change.old.size_bytes or "unknown"), str(change.new.size_bytes or "unknown")),
+            ("verification", change.old.verification.label, change.new.verification.label),
+        ]
+        for title, old, new in pairs:
+            if old == new:
+                click.echo(f"    {title:<13}{old} (unchanged)")
+            else:
+                click.echo(f"    {title:<13}{old}")
+                click.echo(f"    {'':<10}-> {new}")
+
+
+def _say_overridden(pin: Pin) -> None:
+    if pin.overridden:
+        click.secho(f"  OVERRIDDEN by {pin.overridden}:{pin.line}", fg="yellow", bold=True)
+
+
+def _profiles(pin: Pin) -> str:
+    return ",".join(profile.value for profile in Profile if profile in pin.profiles)
+
+
+def _level(pin: Pin, platform: Platform | None) -> str:
+    """The weakest of the levels that a tree of this pin rests on."""
+    archives = pin.archives if platform is None else pin.archives_for(platform)
+    return min(archive.verification for archive in archives).label
+
+
+def _platforms(pin: Pin) -> str:
+    there = pin.platforms()
+    return "any" if len(there) == len(ALL) else " ".join(map(str, there))
+
+
+def _short(version: str) -> str:
+    return version[:12] if len(version) == 40 else version

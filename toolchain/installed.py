@@ -1,0 +1,294 @@
+"""Installed roots: what each one's `toolchain.json` says, which there are, and how one is removed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolchain import environment, locks, receipt
+from toolchain.build.cmake import Compiler
+from toolchain.digest import Sha256
+from toolchain.environment import Environment
+from toolchain.errors import InstallError
+from toolchain.findings import Finding
+from toolchain.pins import Profile
+from toolchain.sources import staging, tree
+from toolchain.sources.verify import verify as verify_tree
+
+RECORD_FORMAT = 1
+
+LOCKS = ".locks"  # beside the roots: a lock for each root at work
+
+
+@dataclass(frozen=True)
+class RecorderRecord:
+    """The recorder of a root: what it was built from (one fingerprint), by which compiler, and where it stands."""
+
+    fingerprint: Sha256
+    compiler: Compiler
+    program: str  # relative to the root
+
+    def to_json(self) -> dict[str, object]:
+        """The record as a JSON object."""
+        return {
+            "fingerprint": self.fingerprint.hex,
+            "compiler": self.compiler.to_json(),
+            "program": self.program,
+        }
+
+
+@dataclass(frozen=True)
+class ArchiveRecord:
+    """One archive that a root was made from; `origin` is its first URL or its package index coordinates."""
+
+    file: str
+    sha256: Sha256
+    size_bytes: int
+    origin: str
+    verification: str
+    license: str
+
+    def to_json(self) -> dict[str, object]:
+        """The record as a JSON object."""
+        return {
+            "file": self.file,
+            "sha256": self.sha256.hex,
+            "size": self.size_bytes,
+            "origin": self.origin,
+            "verification": self.verification,
+            "license": self.license,
+        }
+
+
+@dataclass(frozen=True)
+class Record:
+    """What `toolchain.json` says of a root, apart from the list of its files.
+
+    `key` is the digest of all that its tree was made from (archives, places, links, patches); `overridden` is the
+    local pins file that the pin came from, or None; `path` and `variables` are as in `Pin.bin` and `Pin.env`.
+    """
+
+    name: str
+    version: str
+    profile: Profile
+    platform: str
+    key: Sha256
+    pins: str
+    overridden: str | None
+    archives: tuple[ArchiveRecord, ...]
+    path: tuple[str, ...]
+    variables: Mapping[str, str]
+    recorder: RecorderRecord | None
+    made_by: str
+
+    def to_json(self) -> dict[str, object]:
+        """The record as a JSON object: the `toolchain` part of toolchain.json."""
+        return {
+            "format": RECORD_FORMAT,
+            "name": self.name,
+            "version": self.version,
+            "profile": self.profile.value,
+            "platform": self.platform,
+            "key": self.key.hex,
+            "pins": self.pins,
+            "overridden": self.overridden,
+            "archives": [archive.to_json() for archive in self.archives],
+            "path": list(self.path),
+            "variables": dict(self.variables),
+            "recorder": self.recorder.to_json() if self.recorder else None,
+            "made_by": self.made_by,
+        }
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """An installed root at an absolute path, and its record."""
+
+    root: Path
+    record: Record
+
+    @property
+    def label(self) -> str:
+        """The toolchain in a few words: `slang 2026.12 (prebuilt)`."""
+        return f"{self.record.name} {self.record.version} ({self.record.profile.value})"
+
+    def environment(self) -> Environment:
+        """What this root asks of its user's environment."""
+        return environment.for_root(str(self.root), folders=self.record.path, variables=self.record.variables)
+
+    def to_json(self) -> dict[str, object]:
+        """The toolchain as a JSON object."""
+        return {"root": str(self.root), **self.record.to_json()}
+
+
+def root_of(toolchains: Path, name: str, version: str, key: Sha256) -> Path:
+    """Where the root with that key stands: its name carries the key, so that two of a kind can stand side by side."""
+    return toolchains / f"{name}-{version}-{key.hex[:12]}"
+
+
+def read(root: Path) -> Toolchain:
+    """The toolchain at `root`. Raises InstallError where its toolchain.json is missing, cut off or not ours."""
+    raw = tree.read_record(root)
+    try:
+        if raw["format"] != RECORD_FORMAT:
+            raise ValueError(f"format {raw['format']!r}; this version reads {RECORD_FORMAT}")
+        return Toolchain(root, _record(raw))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InstallError(
+            f"{root / tree.RECORD_NAME}: not a whole record: {type(error).__name__}: {error}",
+            hint="install again with --force",
+        ) from error
+
+
+def find_all(toolchains: Path) -> tuple[tuple[Toolchain, ...], tuple[Path, ...]]:
+    """The installed toolchains, by name and version, and the folders that look like one and have no whole record."""
+    found: list[Toolchain] = []
+    damaged: list[Path] = []
+    for folder in _folders_and_files(toolchains):
+        if not folder.is_dir():
+            continue
+        try:
+            found.append(read(folder))
+        except InstallError:
+            damaged.append(folder)
+    return tuple(found), tuple(damaged)
+
+
+def find(toolchains: Path, name: str, profile: Profile | None, key: Sha256 | None) -> Toolchain:
+    """The installed toolchain of that name: the one with `key` where that is given and there, else the only one.
+
+    Raises InstallError where there is none, or several that nothing tells apart.
+    """
+    found, _ = find_all(toolchains)
+    named = [one for one in found if one.record.name == name and profile in (None, one.record.profile)]
+    exact = [one for one in named if one.record.key == key]
+    chosen = exact or named
+    if len(chosen) == 1:
+        return chosen[0]
+    if not chosen:
+        others = ", ".join(sorted({one.record.name for one in found})) or "nothing"
+        raise InstallError(
+            f"{name} is not installed in {toolchains}; installed there: {others}", hint=f"toolchain install {name}"
+        )
+    listed = "".join(f"\n  {one.label} in {one.root}" for one in chosen)
+    raise InstallError(
+        f"{len(chosen)} installed toolchains are called {name}, and none is the pinned one:{listed}",
+        hint=f"toolchain install {name}, or uninstall those that are not wanted",
+    )
+
+
+def remove(toolchain: Toolchain) -> None:
+    """Remove an installed root. It stops looking installed at once, and is deleted then. Raises InstallError."""
+    aside = tree.beside(toolchain.root)
+    try:
+        toolchain.root.rename(aside)
+        shutil.rmtree(aside)
+    except OSError as error:
+        raise InstallError(
+            f"cannot remove {toolchain.root}: {error.strerror or error}", hint=f"delete {aside} by hand"
+        ) from error
+
+
+def verify(toolchains: Path, *, full: bool) -> list[Finding]:
+    """Compare every root with its manifest, by stat or `full` with every digest, and name whatever else stands there.
+
+    What a running process works on is not named. Raises InstallError where a folder cannot be read.
+    """
+    found, damaged = find_all(toolchains)
+    findings = [
+        Finding("root.record", str(path), f"a whole {tree.RECORD_NAME}", "none", "install it again, or delete it")
+        for path in damaged
+    ]
+    for one in found:
+        findings += verify_tree(one.root, tree.read_manifest(one.root), full=full)
+    findings += [
+        Finding("root.leftover", str(path), "nothing left over", "what a killed process left", "toolchain cache prune")
+        for path in leftovers(toolchains)
+    ]
+    strangers = [path for path in _folders_and_files(toolchains) if path.is_file()]
+    findings += [
+        Finding("root.unknown", str(path), "nothing but roots", "something that is not ours") for path in strangers
+    ]
+    return sorted(findings, key=lambda finding: (finding.where, finding.rule))
+
+
+def leftovers(toolchains: Path) -> list[Path]:
+    """What killed processes left beside the roots: staging folders, locks that nobody holds, half receipts."""
+    if not toolchains.is_dir():
+        return []
+    left = [one.path for one in staging.leftovers(toolchains) if not one.alive]
+    left += [path for path in (toolchains / LOCKS).glob("*") if not locks.is_held(path)]
+    for path in (toolchains / receipt.FOLDER).glob("*.*"):  # NAME-PROFILE.PID: being written
+        writer = path.suffix[1:]
+        if writer.isdigit() and not staging.is_alive(int(writer)):
+            left.append(path)
+    return sorted(left)
+
+
+def _folders_and_files(toolchains: Path) -> list[Path]:
+    folders = sorted(toolchains.iterdir()) if toolchains.is_dir() else []
+    return [path for path in folders if not path.name.startswith(".")]
+
+
+def _record(raw: Mapping[str, object]) -> Record:
+    def text(key: str) -> str:
+        value = raw[key]
+        if not isinstance(value, str):
+            raise TypeError(f"{key} is {type(value).__name__}, not text")
+        return value
+
+    recorder = raw["recorder"]
+    overridden = raw["overridden"]
+    return Record(
+        name=text("name"),
+        version=text("version"),
+        profile=Profile(text("profile")),
+        platform=text("platform"),
+        key=Sha256(text("key")),
+        pins=text("pins"),
+        overridden=None if overridden is None else str(overridden),
+        archives=tuple(_archive(one) for one in _list(raw["archives"])),
+        path=tuple(str(folder) for folder in _list(raw["path"])),
+        variables={str(key): str(value) for key, value in _mapping(raw["variables"]).items()},
+        recorder=None if recorder is None else _recorder(_mapping(recorder)),
+        made_by=text("made_by"),
+    )
+
+
+def _archive(raw: object) -> ArchiveRecord:
+    one = _mapping(raw)
+    size = one["size"]
+    if not isinstance(size, int):
+        raise TypeError(f"size is {type(size).__name__}, not a number")
+    return ArchiveRecord(
+        file=str(one["file"]),
+        sha256=Sha256(str(one["sha256"])),
+        size_bytes=size,
+        origin=str(one["origin"]),
+        verification=str(one["verification"]),
+        license=str(one["license"]),
+    )
+
+
+def _recorder(raw: Mapping[str, object]) -> RecorderRecord:
+    compiler = _mapping(raw["compiler"])
+    return RecorderRecord(
+        fingerprint=Sha256(str(raw["fingerprint"])),
+        compiler=Compiler(str(compiler["path"]), str(compiler["id"]), str(compiler["version"])),
+        program=str(raw["program"]),
+    )
+
+
+def _mapping(raw: object) -> Mapping[str, object]:
+    if not isinstance(raw, dict):
+        raise TypeError(f"expected an object, got {json.dumps(raw)[:60]}")
+    return raw
+
+
+def _list(raw: object) -> Sequence[object]:
+    if not isinstance(raw, list):
+        raise TypeError(f"expected a list, got {json.dumps(raw)[:60]}")
+    return raw

@@ -1,0 +1,149 @@
+"""What is wrong with a pins file and its patches folder, and with what indexes and hosts still have of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from toolchain.errors import DigestMismatchError, FetchError, PinsError
+from toolchain.findings import Finding
+from toolchain.pins import Archive, IndexSource, Pin, PinSet
+from toolchain.progress import Progress
+from toolchain.sources.index import Indexes
+from toolchain.sources.probe import length
+
+if TYPE_CHECKING:
+    import requests
+
+_PATCH_NAME = re.compile(r"(\d{4})-[A-Za-z0-9][A-Za-z0-9._-]*\.patch")
+
+
+def schema_findings(error: PinsError) -> list[Finding]:
+    """The problems of a file that cannot be read as pins, each as a finding."""
+    problems = error.details.get("problems")
+    if not isinstance(problems, list):
+        where, _, message = error.message.partition(": ")
+        return [Finding("pins.schema", where, "a pins file", message, error.hint or "")]
+    return [
+        Finding("pins.schema", f"{error.details['file']}:{problem['line']}", "a pins file", problem["message"])
+        for problem in problems
+    ]
+
+
+def check(pins: PinSet, patches: Path) -> list[Finding]:
+    """Rules of the file itself and of the folder `patches`, which may be missing. No network."""
+    return [*_weak(pins), *_patches(pins, patches)]
+
+
+def _weak(pins: PinSet) -> Iterator[Finding]:
+    minimum = pins.minimum_verification
+    for pin in pins.pins:
+        for archive in pin.archives:
+            if archive.verification < minimum:
+                yield Finding(
+                    "pins.verification",
+                    _where(pins, pin, archive),
+                    f"at least {minimum.label}, which the file demands",
+                    f"{pin.name} {pin.version}: {archive.file_name} is {archive.verification.label}",
+                    "pin a file whose digest upstream states, or lower minimum-verification",
+                )
+
+
+def _patches(pins: PinSet, patches: Path) -> Iterator[Finding]:
+    if not patches.is_dir():
+        return
+    names = {pin.name for pin in pins.pins}
+    for folder in sorted(patches.iterdir()):
+        if not folder.is_dir():
+            if not folder.name.startswith((".", "README")):
+                yield Finding("patches.place", str(folder), "a folder named as a pin", "a file", "move it into one")
+            continue
+        if folder.name not in names:
+            yield Finding(
+                "patches.pin", str(folder), "the name of a pin", folder.name, f"{pins.origin} pins no such thing"
+            )
+        yield from _numbers(folder)
+
+
+def _numbers(folder: Path) -> Iterator[Finding]:
+    expected = 1
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith((".", "README")):
+            continue
+        match = _PATCH_NAME.fullmatch(path.name)
+        if match is None:
+            yield Finding(
+                "patches.name", str(path), "NNNN-name.patch", path.name, "patches apply in their numbers' order"
+            )
+            continue
+        number = int(match.group(1))
+        if number != expected:
+            seen = f"{number:04}" + (" again" if number == expected - 1 else "")
+            yield Finding("patches.number", str(path), f"{expected:04}", seen, "number from 0001 without gaps")
+        expected = number + 1
+
+
+def check_online(pins: PinSet, *, indexes: Indexes, session: requests.Session, progress: Progress) -> list[Finding]:
+    """Ask every index and host whether each archive is still there, with its digest and length.
+
+    No archive is downloaded: a host that states no digest is believed about the length alone. Hosts that cannot be
+    reached are findings as well, each host once.
+    """
+    found: list[Finding] = []
+    unreachable: set[str] = set()
+    for pin in pins.pins:
+        for archive in pin.archives:
+            progress.note(f"asking for {archive.file_name}")
+            found += _ask(pins, pin, archive, indexes, session, unreachable)
+    return found
+
+
+def _ask(
+    pins: PinSet, pin: Pin, archive: Archive, indexes: Indexes, session: requests.Session, unreachable: set[str]
+) -> list[Finding]:
+    where = _where(pins, pin, archive)
+    if not isinstance(archive.source, IndexSource):
+        return [f for url in archive.source.urls for f in _ask_url(where, archive, url, session, unreachable)]
+    try:
+        located = indexes.locate(archive.source, archive.sha256, session=session)
+    except DigestMismatchError as error:
+        stated = error.details.get("stated")
+        seen = "; ".join(f"{index}: {digest}" for index, digest in stated.items()) if isinstance(stated, dict) else ""
+        return [Finding("pins.digest", where, f"{archive.file_name}: {archive.sha256}", seen, error.hint or "")]
+    except FetchError as error:
+        rule = "pins.gone" if "file" in error.details else "pins.unreachable"
+        return [Finding(rule, where, archive.file_name, error.message, error.hint or "")]
+    findings = [*_size(where, archive, located.size_bytes)]
+    if located.yanked is not None:
+        reason = located.yanked or "no reason given"
+        findings.append(Finding("pins.yanked", where, f"{archive.file_name} on offer", f"withdrawn upstream: {reason}"))
+    return findings
+
+
+def _ask_url(
+    where: str, archive: Archive, url: str, session: requests.Session, unreachable: set[str]
+) -> Sequence[Finding]:
+    host = urlsplit(url).netloc
+    if host in unreachable:
+        return ()
+    try:
+        size = length(session, url)
+    except FetchError as error:
+        if error.details.get("unreachable"):
+            unreachable.add(host)
+            return [Finding("pins.unreachable", where, f"an answer of {host}", error.message, error.hint or "")]
+        return [Finding("pins.gone", where, archive.file_name, error.message, error.hint or "")]
+    return _size(where, archive, size)
+
+
+def _size(where: str, archive: Archive, size: int | None) -> Sequence[Finding]:
+    if size is None or archive.size_bytes is None or size == archive.size_bytes:
+        return ()
+    return [Finding("pins.size", where, f"{archive.file_name} of {archive.size_bytes} bytes", f"{size} bytes")]
+
+
+def _where(pins: PinSet, pin: Pin, archive: Archive) -> str:
+    return f"{pin.overridden or pins.origin}:{archive.line}"

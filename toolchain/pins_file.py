@@ -1,0 +1,282 @@
+"""pins.toml as text, read into values, with everything wrong in it reported in one run. docs/pins.md is the schema."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from toolchain.errors import PinsError
+from toolchain.pins import Archive, IndexSource, Pin, PinSet, Place, Profile, UrlSource, Verification
+from toolchain.pins_table import Problems, Table, name_of_url
+from toolchain.platforms import ALL, SYSTEMS, Platform
+from toolchain.toml_lines import lines_of
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+FORMAT = 1
+
+_FILE_KEYS = ("format", "minimum-verification", "pin")
+_SHARED_KEYS = ("license", "place", "strip", "links", "verification", "evidence")  # of a pin, and of its archives
+_PIN_KEYS = ("name", "profiles", "version", "description", "env", "bin", "recorder", "archive", *_SHARED_KEYS)
+_ARCHIVE_KEYS = ("platform", "urls", "index", "package", "version", "file", "sha256", "size", *_SHARED_KEYS)
+
+_LEVELS = {level.label: level for level in Verification}
+_PROFILES = {profile.value: profile for profile in Profile}
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+_PLATFORMS: dict[str, frozenset[Platform]] = {
+    "any": frozenset(ALL),
+    **{system: frozenset(platform for platform in ALL if platform.system == system) for system in SYSTEMS},
+    **{str(platform): frozenset({platform}) for platform in ALL},
+}
+
+
+def parse(data: bytes, name: str) -> PinSet:
+    """The pins of a file's bytes; `name` is the file as messages show it.
+
+    Raises PinsError whose message has one `name:line: ...` line for each thing that is wrong; `details["problems"]`
+    is the same as a list of line and message.
+    """
+    document, problems = _read_toml(data, name)
+    file = Table(document, (), problems, "the file")
+    _check_format(file)
+    problems.raise_found()
+    file.only(_FILE_KEYS)
+    minimum = file.choice("minimum-verification", _LEVELS)
+    tables = file.tables("pin")
+    pins = [_pin(table) for table in tables]
+    _check_together(tables, pins)
+    problems.raise_found()
+    return PinSet(
+        origin=name,
+        pins=tuple(pin for pin in pins if pin is not None),
+        minimum_verification=minimum or Verification.SEEN,
+    )
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """The keys that a pin gives for its archives, and an archive for itself."""
+
+    license: str | None
+    verification: Verification | None
+    evidence: str
+    strip: int
+    places: tuple[Place, ...]
+
+
+def merge(base: PinSet, local: PinSet) -> PinSet:
+    """`base` with the pins of a local file put over it.
+
+    A local pin takes the place of the pin of its name in the profiles that it names, and is added where there is
+    none. The demanded verification is the stronger of both: a local file can raise it, never lower it.
+    """
+    pins: list[Pin] = []
+    placed: set[int] = set()
+    for pin in base.pins:
+        over = [new for new in local.pins if new.name == pin.name and new.profiles & pin.profiles]
+        for new in over:
+            if id(new) not in placed:
+                placed.add(id(new))
+                pins.append(replace(new, overridden=local.origin))
+        left = pin.profiles.difference(*(new.profiles for new in over))
+        if left:
+            pins.append(replace(pin, profiles=left))
+    pins += [replace(new, overridden=local.origin) for new in local.pins if id(new) not in placed]
+    return PinSet(
+        origin=base.origin,
+        pins=tuple(pins),
+        minimum_verification=max(base.minimum_verification, local.minimum_verification),
+    )
+
+
+def load(path: Path, local_path: Path | None) -> PinSet:
+    """The pins of a file, with those of `local_path` put over them where that file exists.
+
+    Raises PinsError as `parse` does, and where a file cannot be read.
+    """
+    pins = parse(_read(path), str(path))
+    if local_path is not None and local_path.exists():
+        pins = merge(pins, parse(_read(local_path), str(local_path)))
+    return pins
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise PinsError(
+            f"{path}: cannot read the pins file: {error.strerror}", hint="name another with --pins FILE"
+        ) from error
+
+
+def _read_toml(data: bytes, name: str) -> tuple[dict[str, object], Problems]:
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise PinsError(f"{name}:1: expected TOML in UTF-8, got a byte order mark first", hint="save it without one")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise PinsError(
+            f"{name}:{line}: expected UTF-8, got the byte 0x{data[error.start]:02x} at offset {error.start}"
+        ) from error
+    try:
+        document: dict[str, object] = tomllib.loads(text)
+        return document, Problems(name, lines_of(text))
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
+        if found is None:
+            raise PinsError(f"{name}:1: not TOML: {message}") from error
+        line = int(found.group(1)) if found.group(1) else text.count("\n") + (not text.endswith("\n"))
+        column = f" (column {found.group(2)})" if found.group(2) else " (at the end of the file)"
+        raise PinsError(f"{name}:{line}: not TOML: {message[: found.start()]}{column}") from error
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits; arrays nested a thousand deep
+        raise PinsError(f"{name}:1: not TOML that this program reads: {error}") from error
+
+
+def _check_format(file: Table) -> None:
+    if "format" not in file.values:
+        file.problem(None, f"no 'format'; expected format = {FORMAT} at the top")
+        return
+    found = file.integer("format", minimum=1)
+    if found is not None and found != FORMAT:
+        file.problem("format", f"format {found} is not one that this program reads; expected {FORMAT}")
+
+
+def _pin(table: Table) -> Pin | None:
+    before = table.problems.count()
+    table.only(_PIN_KEYS)
+    name = table.text("name", required=True, pattern=_NAME, form="lower-case letters, digits, '.', '_' and '-'")
+    table.title = f"pin {name!r}" if name else table.title
+    profiles = table.choices("profiles", _PROFILES, what="profiles") if "profiles" in table.values else list(Profile)
+    version = table.text("version", required=True, pattern=_VERSION, form="letters, digits, '.', '_', '+' and '-'")
+    description = table.text("description")
+    links = table.links("links")
+    env = table.environment("env")
+    bins = table.paths("bin")
+    recorder = table.boolean("recorder")
+    shared = _shared(table, None)
+    entries = table.tables("archive")
+    if not entries and "archive" not in table.values:
+        table.problem(None, "has no [[pin.archive]]; expected at least one")
+    archives = [_archive(entry, table, shared, version) for entry in entries]
+    if table.problems.count() > before or name is None or version is None or shared.license is None:
+        return None
+    return Pin(
+        name=name,
+        version=version,
+        profiles=frozenset(profiles),
+        license=shared.license,
+        description=description or "",
+        archives=tuple(archive for archive in archives if archive is not None),
+        links=links,
+        overridden=None,
+        line=table.line(),
+        env=env,
+        bin=bins,
+        recorder=recorder,
+    )
+
+
+def _shared(table: Table, default: _Shared | None) -> _Shared:
+    """What a table says of the shared keys, and `default` (its pin's) for the rest."""
+    table.exclusive("strip", "place")
+    licence = table.spdx("license", required=default is None)
+    verification = table.choice("verification", _LEVELS)
+    evidence = table.text("evidence")
+    strip = table.integer("strip", minimum=0)
+    places = table.places("place")
+    if default is None:
+        return _Shared(licence, verification, evidence or "", strip or 0, places)
+    lays_out = "strip" in table.values or "place" in table.values
+    return _Shared(
+        license=licence or default.license,
+        verification=verification or default.verification,
+        evidence=evidence or default.evidence,
+        strip=(strip or 0) if lays_out else default.strip,
+        places=places if lays_out else default.places,
+    )
+
+
+def _archive(table: Table, pin: Table, inherited: _Shared, pin_version: str | None) -> Archive | None:
+    before = table.problems.count()
+    table.title = f"{pin.title}: {table.title}"
+    table.only(_ARCHIVE_KEYS)
+    if "platform" not in table.values:
+        table.problem(None, f"no 'platform'; expected one or more of {', '.join(_PLATFORMS)}")
+    platforms = table.choices("platform", _PLATFORMS, what="platforms")
+    source: IndexSource | UrlSource | None
+    if "index" in table.values:
+        source = table.index_source(pin_version)
+        file_name = source.file if isinstance(source, IndexSource) else None
+    else:
+        source = table.url_source()
+        file_name = table.file_name()
+        if file_name is None and source is not None and "file" not in table.values:
+            file_name = name_of_url(source.urls[0])
+            if file_name is None:
+                table.problem("urls", "no 'file', and the first URL does not end in a plain file name")
+    sha256 = table.digest("sha256")
+    size = table.integer("size", minimum=1)
+    shared = _shared(table, inherited)
+    if "verification" not in table.values and "verification" not in pin.values:
+        table.problem(None, f"no 'verification', nor has its pin; expected one of {', '.join(_LEVELS)}")
+    links = table.links("links")
+    if table.problems.count() > before or source is None or file_name is None or sha256 is None:
+        return None
+    if shared.license is None or shared.verification is None:
+        return None  # the pin's own are wrong, which is noted there
+    return Archive(
+        platforms=frozenset().union(*platforms),
+        source=source,
+        file_name=file_name,
+        sha256=sha256,
+        size_bytes=size,
+        verification=shared.verification,
+        strip=shared.strip,
+        places=shared.places,
+        license=shared.license,
+        line=table.line(),
+        links=links,
+        evidence=shared.evidence,
+    )
+
+
+def _check_together(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None:
+    """What is wrong between pins, and between the archives of one."""
+    known: list[Pin] = []
+    for table, pin in zip(tables, pins, strict=True):
+        if pin is None:
+            continue
+        for other in known:
+            both = other.profiles & pin.profiles
+            if other.name == pin.name and both:
+                shared = ", ".join(sorted(profile.value for profile in both))
+                table.problem("name", f"is pinned on line {other.line} already, for the profile {shared} too")
+        known.append(pin)
+        _check_archives(table, pin)
+
+
+def _check_archives(table: Table, pin: Pin) -> None:
+    for number, archive in enumerate(pin.archives):
+        entry = Table({}, (*table.path, "archive", number), table.problems, f"{table.title}: archive {number + 1}")
+        for other in pin.archives[:number]:
+            both = archive.platforms & other.platforms
+            if archive.file_name == other.file_name and both:
+                names = ", ".join(sorted(map(str, both)))
+                entry.problem(None, f"{archive.file_name} stands on line {other.line} already, for {names} too")
+            elif archive.sha256 == other.sha256 and archive.file_name != other.file_name:
+                entry.problem(
+                    "sha256",
+                    f"{archive.file_name} has the digest of {other.file_name} (line {other.line}); two files of one "
+                    "digest are one file, so one of the two was copied and not changed",
+                )
+            elif archive.source == other.source and archive.sha256 != other.sha256:
+                entry.problem("sha256", f"{archive.file_name} has another digest on line {other.line}")

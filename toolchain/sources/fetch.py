@@ -1,0 +1,103 @@
+"""From pinned archives to verified ones: what the cache lacks is downloaded, all archives at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+
+from toolchain.digest import Sha256
+from toolchain.errors import ToolchainError
+from toolchain.pins import Archive
+from toolchain.progress import Progress, Silent
+from toolchain.sources.download import Download, Network, one_error
+from toolchain.sources.http import TransferError
+from toolchain.sources.offline import offline_error
+from toolchain.sources.parallel import at_once
+from toolchain.sources.store import Holding, Incoming, State, Store, VerifiedArchive
+
+JOBS = 12  # at 20 ms of latency more do not help, and few servers mind
+
+
+def obtain(
+    archives: Sequence[Archive],
+    *,
+    store: Store,
+    network: Network | None,
+    jobs: int = JOBS,
+    progress: Progress | None = None,
+) -> tuple[VerifiedArchive, ...]:
+    """Every archive, verified, in the order asked; with a network the cache is filled as needed.
+
+    Each is hashed, also where the cache has it. Without a network (`None`) FetchError lists everything that is
+    missing or bad at once. With one, every archive is tried before the errors are raised: DigestMismatchError where
+    any was other bytes than pinned, else FetchError. An interrupt leaves parts that the next run goes on with.
+    """
+    if network is None:
+        holdings = survey(archives, store=store, jobs=jobs)
+        lacking = [holding for holding in holdings if not holding.verified]
+        if lacking:
+            raise offline_error(lacking, store)
+        return tuple(holding.verified for holding in holdings if holding.verified)
+    job = _Job(store, network, progress or Silent())
+    # One digest after the other: two pins of the same bytes would else be two downloads.
+    groups: dict[Sha256, dict[Archive, None]] = {}
+    for archive in archives:
+        groups.setdefault(archive.sha256, {})[archive] = None
+    outcomes = at_once(list(groups.values()), job.bring_all, jobs=jobs, cancel=job.cancelled.set)
+    failures = [outcome for outcome in outcomes if isinstance(outcome, ToolchainError)]
+    if failures:
+        raise one_error(failures)
+    found = {item.archive: item for group in outcomes if isinstance(group, list) for item in group}
+    return tuple(found[archive] for archive in archives)
+
+
+def survey(archives: Sequence[Archive], *, store: Store, jobs: int = JOBS) -> tuple[Holding, ...]:
+    """What the cache has for every archive, in order. Needs no network and writes nothing. Raises as `look_up`."""
+    outcomes = at_once(archives, store.look_up, jobs=jobs, cancel=lambda: None)
+    failures = [outcome for outcome in outcomes if isinstance(outcome, ToolchainError)]
+    if failures:
+        raise one_error(failures)
+    return tuple(outcome for outcome in outcomes if isinstance(outcome, Holding))
+
+
+class _Job:
+    """One call of `obtain`."""
+
+    def __init__(self, store: Store, network: Network, progress: Progress) -> None:
+        self._store = store
+        self._network = network
+        self._progress = progress
+        self.cancelled = threading.Event()
+
+    def bring_all(self, archives: Iterable[Archive]) -> list[VerifiedArchive]:
+        """Several pins of one digest."""
+        return [self.bring(archive) for archive in archives]
+
+    def bring(self, archive: Archive) -> VerifiedArchive:
+        """The archive from the cache, else from the first of its addresses that has it."""
+        key = archive.sha256.hex
+        holding = self._store.look_up(archive)
+        if holding.verified:
+            self._progress.start(key, archive.file_name, archive.size_bytes)
+            self._progress.finish(key, "in cache")
+            return holding.verified
+        if holding.state is State.DAMAGED:
+            self._progress.note(f"{holding.path} is damaged ({holding.seen}); fetching {archive.file_name} anew")
+        elif holding.state is State.ELSEWHERE:
+            self._progress.note(f"{archive.file_name} is in the cache from {holding.seen}; asking the new address")
+        self._progress.start(key, archive.file_name, archive.size_bytes)
+        try:
+            with self._store.receive(archive, on_wait=self._progress.note) as incoming:
+                if isinstance(incoming, Incoming):
+                    verified = Download(archive, incoming, self._network, self._progress, self._stop).run()
+                else:
+                    verified = incoming
+        except BaseException:
+            self._progress.finish(key, "failed")
+            raise
+        self._progress.finish(key, "verified")
+        return verified
+
+    def _stop(self) -> None:
+        if self.cancelled.is_set():
+            raise TransferError("interrupted", retryable=False)

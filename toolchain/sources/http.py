@@ -1,0 +1,266 @@
+"""One HTTP exchange at a time: requests does the protocol, and the body's bytes go from the socket to our buffers.
+
+Nothing here knows archives or digests. `Client.get` follows redirects itself, because requests would follow one from
+https to http, and reads raw bytes, because a body that a client decodes is another file than the pinned one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+
+from toolchain.errors import FetchError
+
+if TYPE_CHECKING:
+    import requests
+    from requests import Session as Session  # the type, for those who only pass one on
+
+LOOPBACK = frozenset({"127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long a server may take before it is given up; all of them end in an error, none in a wrong file."""
+
+    connect_s: float = 20.0  # twice what a lost SYN and two repeats take
+    silent_s: float = 30.0  # no byte at all
+    slow_window_s: float = 30.0  # over this long ...
+    slow_bytes_per_s: int = 1024  # ... less than this is a stall: a 100 MB archive would take more than a day
+    redirects: int = 10
+
+
+class TransferError(FetchError):
+    """An exchange failed. `retryable`: the same address may do better later, after `retry_after_s` if it said so."""
+
+    def __init__(self, message: str, *, retryable: bool, retry_after: str | None = None, status: int = 0) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.status = status
+
+
+class Body(Protocol):
+    """Bytes that arrive. `stated_bytes` is the length that the sender stated; `delimited`: its end cannot be missed."""
+
+    stated_bytes: int | None
+    delimited: bool
+
+    def read_into(self, view: memoryview) -> int:
+        """Fill some or all of `view` with what has arrived, waiting for one byte at least; 0 at the end.
+
+        Raises TransferError where the body ends early, stalls, or the connection breaks.
+        """
+
+    def close(self) -> None:
+        """Let go; a connection whose body was read to its end is kept for the next request."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A server's answer: `status`, header names in lower case, the address that answered, and the body."""
+
+    status: int
+    headers: Mapping[str, str]
+    shown: str
+    body: Body
+
+
+def without_credentials(url: str) -> str:
+    """The URL as it may be printed and recorded: no user, no password."""
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+
+
+@dataclass
+class Client:
+    """Gets URLs over one pool of connections. Safe to use from several threads."""
+
+    limits: Limits = Limits()
+    connections: int = 16
+    monotonic: Callable[[], float] = time.monotonic
+    _session: requests.Session | None = field(default=None, repr=False)
+
+    @property
+    def session(self) -> requests.Session:
+        """The session: proxies, netrc and certificate settings of the environment, as requests reads them."""
+        if self._session is None:
+            import requests
+            import requests.adapters
+
+            from toolchain import __version__
+
+            session = requests.Session()
+            adapter = requests.adapters.HTTPAdapter(pool_connections=self.connections, pool_maxsize=self.connections)
+            session.mount("https://", adapter)
+            session.mount("http://", adapter)
+            session.headers.update({"User-Agent": f"gpu-toolchain/{__version__}", "Accept": "*/*"})
+            self._session = session
+        return self._session
+
+    def get(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        auth: tuple[str, str] | None = None,
+        ca_bundle: Path | None = None,
+        plain_http: bool = False,
+    ) -> Answer:
+        """Ask for `url` and give the first answer that is no redirect, whatever its status.
+
+        `auth` goes to the first address's host only. `plain_http` allows http beyond loopback, for an index that the
+        machine's owner configured so; a step from https to http is refused always. Raises TransferError.
+        """
+        if url.startswith("file:"):
+            return _open_file(url)
+        import requests
+
+        first_host = urlsplit(url).netloc
+        for _ in range(self.limits.redirects + 1):
+            shown = without_credentials(url)
+            parts = urlsplit(url)
+            if parts.scheme != "https" and not (parts.scheme == "http" and (plain_http or parts.hostname in LOOPBACK)):
+                raise TransferError(f"{shown}: only https addresses are fetched", retryable=False)
+            try:
+                response = self.session.get(
+                    url,
+                    # A server that is asked for no coding sends the file as it is.
+                    headers={"Accept-Encoding": "identity", **(headers or {})},
+                    auth=auth if parts.netloc == first_host else None,
+                    verify=str(ca_bundle) if ca_bundle else None,
+                    timeout=(self.limits.connect_s, self.limits.silent_s),
+                    allow_redirects=False,
+                    stream=True,
+                )
+            except requests.exceptions.SSLError as error:
+                raise TransferError(f"{shown}: {_reason(error)}", retryable=False) from error
+            except (requests.RequestException, OSError, ValueError) as error:
+                raise TransferError(f"{shown}: {_reason(error)}", retryable=True) from error
+            if response.status_code not in (301, 302, 303, 307, 308) or "location" not in response.headers:
+                return Answer(
+                    response.status_code,
+                    {name.lower(): value for name, value in response.headers.items()},
+                    shown,
+                    _SocketBody(response, shown, self.limits, self.monotonic),
+                )
+            target = urljoin(url, response.headers["location"])
+            response.close()
+            if parts.scheme == "https" and urlsplit(target).scheme != "https":
+                raise TransferError(
+                    f"{shown} redirects from https to {without_credentials(target)}: refused", retryable=False
+                )
+            url = target
+        raise TransferError(f"{shown}: more than {self.limits.redirects} redirects", retryable=False)
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost sentence of a chain of wrapped exceptions: `Connection refused`, not the five layers around it."""
+    seen = error
+    while True:
+        inner = getattr(seen, "reason", None) or next((a for a in seen.args if isinstance(a, BaseException)), None)
+        if not isinstance(inner, BaseException):
+            break
+        seen = inner
+    text = getattr(seen, "strerror", None) or str(seen) or type(seen).__name__
+    return str(text).rpartition(">: ")[2] or type(seen).__name__
+
+
+class _SocketBody:
+    """A response's body, read below every layer that would decode or copy it."""
+
+    def __init__(self, response: requests.Response, shown: str, limits: Limits, monotonic: Callable[[], float]) -> None:
+        self._response = response
+        self._shown = shown
+        self._limits = limits
+        self._monotonic = monotonic
+        http: Any = response.raw._fp
+        self._http = http  # http.client's response inside urllib3's: what none of them decodes
+        # None where the server said no length: then the end of the connection is the end of the body.
+        chunked = bool(http.chunked)
+        self._left: int | None = None if chunked else http.length
+        self._window_start = monotonic()
+        self._window_bytes = 0
+        self._done = self._left == 0
+        self.stated_bytes = self._left
+        self.delimited = self._left is not None or chunked
+
+    def read_into(self, view: memoryview) -> int:
+        import http.client
+
+        if self._done:
+            return 0
+        try:
+            if self._http.fp is None:  # closed under us, by an interrupt
+                raise TransferError(f"{self._shown}: the connection was closed", retryable=True)
+            if self._http.chunked:
+                piece = self._http.read1(len(view))
+                count = len(piece)
+                view[:count] = piece
+            else:
+                # One wait for bytes, straight into the buffer; http.client's own readinto waits for all of it.
+                count = self._http.fp.readinto1(view if self._left is None else view[: self._left])
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise TransferError(f"{self._shown}: {_reason(error)}", retryable=True) from error
+        if self._left is not None:
+            self._left -= count
+            self._http.length = self._left
+            if not count:
+                raise TransferError(f"{self._shown}: the body ended {self._left} bytes early", retryable=True)
+            self._done = self._left == 0
+        elif not count:
+            self._done = True
+        self._watch(count)
+        return count
+
+    def _watch(self, count: int) -> None:
+        self._window_bytes += count
+        now = self._monotonic()
+        elapsed_s = now - self._window_start
+        if elapsed_s < self._limits.slow_window_s:
+            return
+        if not self._done and self._window_bytes < self._limits.slow_bytes_per_s * elapsed_s:
+            raise TransferError(
+                f"{self._shown} stalls: {self._window_bytes} bytes in {elapsed_s:.0f} s", retryable=True
+            )
+        self._window_start, self._window_bytes = now, 0
+
+    def close(self) -> None:
+        if self._done:
+            self._http.close()
+            self._response.raw.release_conn()
+        else:
+            self._response.close()
+
+
+class _FileBody:
+    """A file of a package index that is a folder."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close()
+        self.stated_bytes: int | None = path.stat().st_size
+        self.delimited = True
+
+    def read_into(self, view: memoryview) -> int:
+        try:
+            return self._file.readinto(view) or 0
+        except OSError as error:
+            raise TransferError(f"{self._path}: {error.strerror or error}", retryable=False) from error
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _open_file(url: str) -> Answer:
+    from urllib.request import url2pathname
+
+    path = Path(url2pathname(urlsplit(url).path))
+    try:
+        body = _FileBody(path)
+    except OSError as error:
+        raise TransferError(f"{unquote(url)}: {error.strerror or error}", retryable=False) from error
+    return Answer(200, {}, url, body)

@@ -1,0 +1,269 @@
+"""Where the members of an archive land in a tree, and what several archives make together. Pure: no disk.
+
+Decisions: `strip` that would leave nothing of a file is an error, not a file that is silently lost; a place puts every
+file and link that it matches, also one that another place matches too, and makes folders only as they are needed; a
+symbolic link whose target moved against it gets a new text that leads to the same member.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from toolchain.errors import ArchiveError
+from toolchain.pins import Place
+from toolchain.sources.members import (
+    MAX_LINK_HOPS,
+    Entry,
+    Kind,
+    Member,
+    Namespace,
+    check_target,
+    clean,
+    collision_key,
+    follow,
+    refused,
+)
+
+_WILDCARD = re.compile(r"[*?\[]")
+
+
+def place(
+    where: str,
+    members: Sequence[Member],
+    *,
+    strip: int,
+    places: Sequence[Place],
+    archive: int = 0,
+    windows: bool = os.name == "nt",
+) -> list[Entry]:
+    """Judge an archive's members and say where each lands: `places`, or paths without their first `strip` folders.
+
+    `where` names the archive in errors. Raises ArchiveError: for a member that the policy refuses, a place that
+    matches nothing, a file that `strip` leaves nothing of, and a link whose target is left out of the tree.
+    """
+    judged, space = judge(where, members, windows=windows)
+    landing = _land_by_places(where, judged, places) if places else _land_by_strip(where, judged, strip)
+    moved = _Moved(where, strip, tuple(places), space, landing)
+    entries = []
+    for path, member in judged.items():
+        for number, new in enumerate(landing.get(path, ())):
+            if member.kind is Kind.SYMLINK:
+                target = moved.target(path, member.target, new, number)
+                entries.append(Entry(new, Kind.SYMLINK, target=target, archive=archive))
+            elif member.kind is Kind.FOLDER:
+                entries.append(Entry(new, Kind.FOLDER, archive=archive))
+            else:
+                source = _linked_file(where, path, judged, windows=windows)
+                entries.append(Entry(new, Kind.FILE, source.executable, archive=archive, data=source.data))
+    return entries
+
+
+def judge(where: str, members: Sequence[Member], *, windows: bool) -> tuple[dict[str, Member], Namespace]:
+    """The members of one archive by their checked path, before any of them moves. Raises ArchiveError."""
+    space = Namespace(where)
+    judged: dict[str, Member] = {}
+    for member in members:
+        path = clean(where, member.name, windows=windows)
+        if not path:
+            if member.kind is not Kind.FOLDER:
+                raise refused(where, member.name, f"is the archive's root, and a {member.kind.value}")
+            continue
+        if member.kind in (Kind.SYMLINK, Kind.HARD_LINK):
+            check_target(where, member.name, member.target)
+        space.take(path, member.kind)
+        judged[path] = member
+    links = {collision_key(path): one.target for path, one in judged.items() if one.kind is Kind.SYMLINK}
+    for path, one in judged.items():
+        if one.kind is Kind.SYMLINK and follow(posixpath.dirname(path), one.target, links) is None:
+            raise refused(where, path, f"is a link to {one.target!r}, which leads out of the tree or in a circle")
+    return judged, space
+
+
+def _linked_file(where: str, path: str, judged: Mapping[str, Member], *, windows: bool) -> Member:
+    """The file that holds the bytes of the file or hard link at `path`; the link may come before or after it."""
+    member = judged[path]
+    hops = 0
+    while member.kind is Kind.HARD_LINK:
+        found = judged.get(clean(where, member.target, windows=windows))
+        hops += 1
+        if found is None or found.kind not in (Kind.FILE, Kind.HARD_LINK) or hops > MAX_LINK_HOPS:
+            raise refused(where, path, f"is a hard link to {member.target!r}, which is not a file of this archive")
+        member = found
+    return member
+
+
+def _land_by_strip(where: str, judged: Mapping[str, Member], strip: int) -> dict[str, list[str]]:
+    landing = {}
+    for path, member in judged.items():
+        parts = path.split("/")
+        if len(parts) > strip:
+            landing[path] = ["/".join(parts[strip:])]
+        elif member.kind is not Kind.FOLDER:
+            raise refused(
+                where,
+                path,
+                f"has no path left after strip = {strip}",
+                hint="lower strip in the pin, or say with places what goes where",
+            )
+    return landing
+
+
+def _land_by_places(where: str, judged: Mapping[str, Member], places: Sequence[Place]) -> dict[str, list[str]]:
+    landing: dict[str, list[str]] = {}
+    for one in places:
+        pattern, prefix = compiled(one.pattern), _fixed_prefix(one.pattern)
+        matched = False
+        for path, member in judged.items():
+            if member.kind is Kind.FOLDER or not pattern.fullmatch(path):
+                continue
+            matched = True
+            rest = _below(prefix, path)
+            assert rest is not None  # noqa: S101 - a match starts with the pattern's fixed part
+            new = _join(one.to.as_posix(), rest)
+            if new not in landing.setdefault(path, []):
+                landing[path].append(new)
+        if not matched:
+            raise ArchiveError(
+                f"{where}: the place {one.pattern!r} matches no file",
+                hint="list the archive, and correct the pattern in the pin",
+                details={"archive": where, "place": one.pattern},
+            )
+    return landing
+
+
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A place's glob: `*`, `?` and `[...]` stay inside one folder; `**` is any number of folders, or all at the end."""
+    text = ""
+    *folders, last = pattern.split("/")
+    for part in folders:
+        text += "(?:[^/]+/)*" if part == "**" else _compiled_part(part) + "/"
+    return re.compile(text + (".+" if last == "**" else _compiled_part(last)), re.DOTALL)
+
+
+def _compiled_part(part: str) -> str:
+    text = ""
+    at = 0
+    while at < len(part):
+        char = part[at]
+        close = part.find("]", at + 2) if char == "[" else -1
+        if char == "*":
+            text += "[^/]*"
+        elif char == "?":
+            text += "[^/]"
+        elif close > 0:
+            inside = part[at + 1 : close]
+            negated = inside.startswith("!")
+            inside = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[1:] if negated else inside)
+            text += f"[^/{inside}]" if negated else f"[{inside}]"
+            at = close
+        else:
+            text += re.escape(char)
+        at += 1
+    return text
+
+
+def _fixed_prefix(pattern: str) -> str:
+    """The folders of a pattern before the first one that holds a wildcard; a pattern's last part names files."""
+    folders = pattern.split("/")[:-1]
+    fixed = next((number for number, part in enumerate(folders) if _WILDCARD.search(part)), len(folders))
+    return "/".join(folders[:fixed])
+
+
+def _below(folder: str, path: str) -> str | None:
+    """`path` relative to `folder`, or None where it is not below it."""
+    if not folder:
+        return path
+    return path[len(folder) + 1 :] if path.startswith(folder + "/") else None
+
+
+def _join(folder: str, rest: str) -> str:
+    return f"{folder}/{rest}" if folder not in ("", ".") else rest
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """How the members of one archive moved, for the links among them."""
+
+    where: str
+    strip: int
+    places: tuple[Place, ...]
+    space: Namespace
+    landing: Mapping[str, Sequence[str]]
+
+    def target(self, path: str, target: str, new: str, number: int) -> str:
+        """The text of a link that moved from `path` to `new`, which is the `number`th place that it landed at."""
+        end = _normal(posixpath.dirname(path), target)
+        if end is None or self.space.kind_of(end) is None:
+            return target  # it goes through another link, or dangles; merge() follows what comes of it
+        aims = self.landing.get(end) or self._folder(end)
+        if not aims:
+            raise refused(
+                self.where,
+                path,
+                f"is a link to {end!r}, which this pin leaves out of the tree",
+                hint="place the link's target too, or leave the link out",
+            )
+        aim = aims[min(number, len(aims) - 1)]
+        folder = posixpath.dirname(new)
+        return target if _normal(folder, target) == aim else posixpath.relpath(aim or ".", folder or ".")
+
+    def _folder(self, path: str) -> list[str]:
+        """Where the folder `path`, which landed only through what is in it, ended up."""
+        candidates = []
+        for one in self.places:
+            prefix = _fixed_prefix(one.pattern)
+            rest = "" if path == prefix else _below(prefix, path)
+            if rest is not None:
+                candidates.append(_join(one.to.as_posix(), rest).rstrip("/"))
+        parts = path.split("/") if path else []
+        if not self.places and len(parts) >= self.strip:
+            candidates.append("/".join(parts[self.strip :]))
+        landed = [new for news in self.landing.values() for new in news]
+        return [one for one in candidates if not one or any(new.startswith(one + "/") for new in landed)]
+
+
+def _normal(folder: str, target: str) -> str | None:
+    """`target` seen from `folder`, `..` taken by spelling; None where it climbs out."""
+    return follow(folder, target, {})
+
+
+def merge(
+    where: str, parts: Iterable[Sequence[Entry]], links: Sequence[tuple[str, str]]
+) -> tuple[list[Entry], list[str]]:
+    """One tree of several archives' entries and a pin's own `links` (path, target): entries, and all folders.
+
+    Entries come sorted by path, folders parents first. Raises ArchiveError when two land at one path, when a link
+    leads out of the tree, and when one of the pin's own links leads to nothing.
+    """
+    space = Namespace(where)
+    entries: dict[str, Entry] = {}
+    for part in parts:
+        for entry in part:
+            space.take(entry.path, entry.kind)
+            entries[entry.path] = entry
+    for path, target in links:
+        check_target(where, path, target)
+        space.take(clean(where, path), Kind.SYMLINK)
+        entries[path] = Entry(path, Kind.SYMLINK, target=target)
+    own = {path for path, _ in links}
+    by_key = {collision_key(e.path): e.target for e in entries.values() if e.kind is Kind.SYMLINK}
+    for entry in entries.values():
+        if entry.kind is not Kind.SYMLINK:
+            continue
+        end = follow(posixpath.dirname(entry.path), entry.target, by_key)
+        if end is None:
+            raise refused(
+                where, entry.path, f"is a link to {entry.target!r}, which leads out of the tree or in a circle"
+            )
+        if entry.path in own and space.kind_of(end) is None:
+            raise refused(
+                where,
+                entry.path,
+                f"is a link of the pin to {entry.target!r}, and nothing is there",
+                hint="correct the pin's links",
+            )
+    return [entries[path] for path in sorted(entries)], space.folders

@@ -1,0 +1,148 @@
+"""What a URL holds, asked without keeping it: whether it is there, how long it is, and its digests."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
+
+from toolchain import __version__
+from toolchain.digest import READ_SIZE_BYTES, Sha256
+from toolchain.errors import FetchError
+from toolchain.progress import Progress
+
+if TYPE_CHECKING:
+    import requests
+
+_TIMEOUT_S = (15.0, 60.0)  # to connect; between two pieces of an answer
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A file's digests and its length. `integrity` is its SHA-512 in npm's form."""
+
+    sha256: Sha256
+    integrity: str
+    size_bytes: int
+
+
+def open_session() -> requests.Session:
+    """An HTTP session that obeys the proxies, certificates and netrc of the environment, as requests does."""
+    import requests
+
+    session = requests.Session()
+    session.headers["User-Agent"] = f"gpu-toolchain/{__version__}"
+    return session
+
+
+def length(session: requests.Session, url: str) -> int | None:
+    """The length that the server states for `url`, None where it states none. Raises FetchError where it is gone."""
+    import requests
+
+    try:
+        # Compressed answers would state the length of what they compress to.
+        with session.head(
+            url, allow_redirects=True, timeout=_TIMEOUT_S, headers={"Accept-Encoding": "identity"}
+        ) as response:
+            _accept(response, url)
+            stated = response.headers.get("Content-Length", "")
+            return int(stated) if stated.isdecimal() else None
+    except (requests.RequestException, OSError) as error:
+        raise _unreachable(url, error) from error
+
+
+def measure(
+    session: requests.Session,
+    urls: Sequence[str],
+    *,
+    label: str,
+    progress: Progress,
+    auth: tuple[str, str] | None = None,
+    ca_bundle: Path | None = None,
+) -> Measured:
+    """Download from the first of `urls` (https, http or file) that answers, and hash. Raises FetchError of the last."""
+    for position, url in enumerate(urls):
+        try:
+            if urlsplit(url).scheme == "file":
+                return _measure_file(url)
+            return _measure(session, url, label, progress, auth, ca_bundle)
+        except FetchError as error:
+            progress.finish(label, "failed")
+            if position == len(urls) - 1:
+                raise
+            progress.note(f"{error.message}; trying the next mirror")
+    raise FetchError(f"{label}: there is no URL to download it from")
+
+
+def _measure(
+    session: requests.Session,
+    url: str,
+    label: str,
+    progress: Progress,
+    auth: tuple[str, str] | None,
+    ca_bundle: Path | None,
+) -> Measured:
+    import requests
+
+    sha256, sha512, count = hashlib.sha256(), hashlib.sha512(), 0
+    try:
+        with session.get(
+            url,
+            stream=True,
+            timeout=_TIMEOUT_S,
+            auth=auth,
+            verify=str(ca_bundle) if ca_bundle else None,
+            headers={"Accept-Encoding": "identity"},
+        ) as response:
+            _accept(response, url)
+            stated = response.headers.get("Content-Length", "")
+            expected = int(stated) if stated.isdecimal() and "Content-Encoding" not in response.headers else None
+            progress.start(label, label, expected)
+            for piece in response.iter_content(READ_SIZE_BYTES):
+                sha256.update(piece)
+                sha512.update(piece)
+                count += len(piece)
+                progress.advance(label, len(piece))
+    except (requests.RequestException, OSError) as error:
+        raise _unreachable(url, error) from error
+    if expected is not None and count != expected:
+        raise FetchError(f"{url} states {expected} bytes and sent {count}", details={"url": url})
+    progress.finish(label, "hashed")
+    return _measured(sha256.hexdigest(), sha512.digest(), count)
+
+
+def _measure_file(url: str) -> Measured:
+    path = Path(url2pathname(urlsplit(url).path))
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FetchError(f"{path}: {error.strerror}", details={"url": url}) from error
+    return _measured(hashlib.sha256(data).hexdigest(), hashlib.sha512(data).digest(), len(data))
+
+
+def _measured(sha256: str, sha512: bytes, count: int) -> Measured:
+    return Measured(Sha256(sha256), f"sha512-{base64.b64encode(sha512).decode('ascii')}", count)
+
+
+def _accept(response: requests.Response, url: str) -> None:
+    for step in (*response.history, response):
+        if url.startswith("https:") and not step.url.startswith("https:"):
+            raise FetchError(f"{url} leads to {step.url}, which is not https", details={"url": url})
+    if response.status_code != 200:
+        raise FetchError(
+            f"{url} answered {response.status_code} {response.reason}",
+            details={"url": url, "status": response.status_code},
+        )
+
+
+def _unreachable(url: str, error: Exception) -> FetchError:
+    return FetchError(
+        f"cannot reach {url}: {type(error).__name__}: {error}",
+        hint="check the network and its proxies",
+        details={"url": url, "unreachable": True},
+    )
