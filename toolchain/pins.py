@@ -185,16 +185,13 @@ class PinSet:
         return chosen
 
 
-def require_minimum(pins: PinSet, chosen: Sequence[Pin], minimum: Verification, platform: Platform | None) -> None:
-    """Raise PinsError, naming every archive of `chosen` whose digest is known less well than `minimum`.
-
-    With a platform only the archives that it uses are looked at.
-    """
+def require_minimum(pins: PinSet, archives: Sequence[Archive]) -> None:
+    """Raise PinsError, naming every archive of `archives` whose digest is known less well than the pins demand."""
+    minimum = pins.minimum_verification
     weak = [
-        (pin, archive)
-        for pin in chosen
-        for archive in pin.archives
-        if archive.verification < minimum and (platform is None or platform in archive.platforms)
+        (next(pin for pin in pins.pins if any(one.sha256 == archive.sha256 for one in pin.archives)), archive)
+        for archive in archives
+        if archive.verification < minimum
     ]
     if not weak:
         return

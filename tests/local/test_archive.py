@@ -132,7 +132,7 @@ ODD_ZIPS = {
     "overlapping": zipped(Zipped("a", b"x"), Zipped("a", b"x", offset=0)),
     "stored of another size": zipped(Zipped("a", b"xy", deflate=False, size=1)),
     "folder with data": zipped(Zipped("a/", b"x", mode=FOLDER)),
-    "folder by name, file by mode": zipped(Zipped("a/")),
+    "folder by name, link by mode": zipped(Zipped("a/", mode=SYMLINK)),
     "extra field cut off": zipped(Zipped("a", extra=struct.pack("<2H", 0x5455, 9) + b"x")),
     "two zip64 fields": zipped(Zipped("a", extra=struct.pack("<2HQ", 1, 8, 0) * 2)),
     "zip64 without a field": zipped(Zipped("a", size=0xFFFFFFFF)),

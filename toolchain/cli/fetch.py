@@ -23,7 +23,6 @@ class Selection:
 
     archives: tuple[Archive, ...]
     users: dict[Archive, tuple[str, ...]]
-    pins: tuple[Pin, ...]
 
 
 def parse_platform(ctx: click.Context, param: click.Parameter, value: str) -> Platform | None:
@@ -38,10 +37,19 @@ def parse_platform(ctx: click.Context, param: click.Parameter, value: str) -> Pl
         raise click.BadParameter(f"{error}, host, or all", ctx, param) from error
 
 
-def select(pins: PinSet, names: Sequence[str], profile: str, platform: Platform | None) -> Selection:
-    """The archives of the named pins (of all, where none is named), in a profile or `all`, for a platform or all."""
+def select(pins: PinSet, names: Sequence[str], profile: str | None, platform: Platform | None) -> Selection:
+    """The archives of the named pins (of all, where none is named), in a profile or `all`, for a platform or all.
+
+    Where no profile is asked for, a named pin is the one of the default profile if it has one there, and all pins are
+    those of every profile.
+    """
     chosen: list[Pin] = []
-    if profile != "all":
+    if profile is None and names:
+        for name in names:
+            there = {one for pin in pins.pins if pin.name == name for one in pin.profiles}
+            default = Profile.PREBUILT if Profile.PREBUILT in there or not there else Profile.SOURCE
+            chosen += pins.select([name], default, platform)
+    elif profile is not None and profile != "all":
         chosen += pins.select(names, Profile(profile), platform)
     else:
         for name in names:
@@ -60,16 +68,13 @@ def select(pins: PinSet, names: Sequence[str], profile: str, platform: Platform 
     return Selection(
         tuple(archive for archive, _ in files.values()),
         {archive: tuple(sorted(users)) for archive, users in files.values()},
-        tuple(chosen),
     )
 
 
 profile_option = click.option(
     "--profile",
     type=click.Choice([*(profile.value for profile in Profile), "all"]),
-    default=Profile.PREBUILT.value,
-    show_default=True,
-    help="Of which profile.",
+    help="Of which profile  [default: prebuilt for named pins, all without names, source where a pin has only that].",
 )
 platform_option = click.option(
     "--platform",
@@ -93,7 +98,7 @@ def fetch(
     settings: Settings,
     names: tuple[str, ...],
     every: bool,
-    profile: str,
+    profile: str | None,
     platform: Platform | None,
     check: bool,
     jobs: int | None,
@@ -107,7 +112,7 @@ def fetch(
         raise click.UsageError("give the names of pins, or --all")
     pins = load_pins(settings)
     selection = select(pins, names, profile, platform)
-    require_minimum(pins, selection.pins, pins.minimum_verification, platform)
+    require_minimum(pins, selection.archives)
     if check:
         _check(settings, selection, jobs)
         return

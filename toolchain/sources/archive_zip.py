@@ -243,7 +243,8 @@ def _check_local(
 def _member(file: BinaryIO, where: str, name: str, mode: int, dos_folder: bool, data: Data) -> Member:
     kind = stat.S_IFMT(mode)
     if name.endswith("/") or kind == stat.S_IFDIR or (dos_folder and kind == 0):
-        if data.size_bytes != 0 or kind not in (0, stat.S_IFDIR):
+        # Some writers give a folder the mode of a file; its name decides, as for every other reader.
+        if data.size_bytes != 0 or kind not in (0, stat.S_IFDIR, stat.S_IFREG):
             raise refused(where, name, "is a folder by its name, and something else by its mode or its size")
         return Member(name, Kind.FOLDER)
     if kind == stat.S_IFLNK:

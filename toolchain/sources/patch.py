@@ -249,6 +249,11 @@ def _snapshot(root: Path) -> dict[str, tuple[int, ...]]:
     return standing
 
 
+def _no_repository(real_root: str) -> dict[str, str]:
+    """What keeps git from every repository: ones around the tree, and one that an archive brought with it."""
+    return {"GIT_DIR": os.devnull, "GIT_CEILING_DIRECTORIES": os.path.dirname(real_root)}  # noqa: PTH120
+
+
 def _git(patch: Patch, root: Path, *options: str) -> Completed:
     """Run git apply in the tree, cut off from every repository and configuration around it."""
     real = os.path.realpath(root)
@@ -262,9 +267,7 @@ def _git(patch: Patch, root: Path, *options: str) -> Completed:
         ],
         cwd=Path(real),
         env={
-            # No repository, wherever git looks for one: not around the tree, and not one that the archive brought.
-            "GIT_DIR": os.devnull,
-            "GIT_CEILING_DIRECTORIES": os.path.dirname(real),  # noqa: PTH120
+            **_no_repository(real),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_ATTR_NOSYSTEM": "1",
