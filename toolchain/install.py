@@ -133,7 +133,7 @@ def _present(plan: _Plan) -> Toolchain | None:
 
 @contextlib.contextmanager
 def _locked(plan: _Plan, job: Job) -> Iterator[None]:
-    locks = job.paths.toolchains / ".locks"
+    locks = job.paths.toolchains / installed.LOCKS
     try:
         locks.mkdir(parents=True, exist_ok=True)
         with hold(

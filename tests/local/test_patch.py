@@ -10,11 +10,14 @@ from pathlib import Path
 import pytest
 from packing import Zipped, unpack, verified, zipped
 
+from toolchain import pins_file
+from toolchain.cli.options import make_settings
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, PatchError
 from toolchain.sources import patch, tree
 from toolchain.sources.patch import Patch
 from toolchain.sources.patch_text import touched
+from toolchain.sources.store import Store
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -463,3 +466,18 @@ def test_a_damaged_patch_never_gives_another_exception(tmp_path: Path, root: Pat
                 touched(damaged, "x")
     with pytest.raises((PatchError, ArchiveError)):
         patch.apply(made(tmp_path, CHANGE.replace(b"a/src/hello.txt", b'"a/src/hello.txt')), root)
+
+
+def test_the_slang_rhi_patch_applies_to_upstreams_source(tmp_path: Path) -> None:
+    pinned = pins_file.load(ROOT / "pins.toml", None)
+    archive = next(pin.archives[0] for pin in pinned.pins if pin.name == "slang-rhi")
+    settings = make_settings(cache=None, root=None, pins_file=None, offline=True, quiet=True, as_json=False)
+    held = Store(settings.paths.cache).look_up(archive).verified
+    if held is None:
+        pytest.skip(f"{archive.file_name} is not in the cache {settings.paths.cache}: toolchain fetch slang-rhi")
+    patches = patch.load(ROOT / "patches/slang-rhi")
+    manifest = tree.build(tree.stage(tmp_path / "rhi"), archives=[held], patches=patches)
+    (file,) = manifest.patches[0].files
+    assert file.path == "src/vulkan/vk-device.cpp"
+    assert file.before == Sha256("2de798644485b9f656596b47e42718a07ed454f6be77472ee9597aa6fa4c65be")
+    assert file.after == Sha256("1c9f88f2b1c09be71bd565027cf37ed3c07de5e3dd2f3dd4390d15e8e5603303")

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import click
 
+from toolchain import installed
 from toolchain.cli.fetch import platform_option, profile_option, select
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import load_pins
 from toolchain.cli.progress import size_text
 from toolchain.digest import Sha256
 from toolchain.findings import Finding
-from toolchain.pins import Archive, PinSet
+from toolchain.pins import Archive, PinSet, require_minimum
 from toolchain.platforms import Platform
 from toolchain.sources import cache as operation
+from toolchain.sources import staging
 from toolchain.sources.store import Store
 
 _JOBS = 2  # hashing: more threads than the cores of a small machine gain nothing against one disk
@@ -87,14 +89,20 @@ def add(settings: Settings, files: tuple[Path, ...], unpinned: bool) -> None:
 
 
 @cache.command()
+@click.option("--stat", is_flag=True, help="Look at installed files by size, mode and time only.")
 @with_settings
-def verify(settings: Settings) -> None:
-    """Hash every archive again, and name everything that interrupted work left. Exit code 1 when there is any."""
+def verify(settings: Settings, stat: bool) -> None:
+    """Hash every archive and every installed file again, and name everything that interrupted work left.
+
+    Exit code 1 when anything is not as it should be.
+    """
     findings = operation.verify(Store(settings.paths.cache), jobs=_JOBS)
-    report(settings, findings, f"every archive in {settings.paths.cache} is what its name says")
+    findings += installed.verify(settings.paths.toolchains, full=not stat)
+    good = f"every archive in {settings.paths.cache} and every file in {settings.paths.toolchains} is as it should be"
+    _report(settings, findings, good)
 
 
-def report(settings: Settings, findings: Sequence[Finding], good: str) -> None:
+def _report(settings: Settings, findings: Sequence[Finding], good: str) -> None:
     """Print findings; ends the command with exit code 1 when there are any."""
     if settings.json:
         click.echo(json.dumps({"ok": not findings, "findings": [one.to_json() for one in findings]}, indent=2))
@@ -120,6 +128,10 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
     """
     keep = set() if every else set(_by_digest(load_pins(settings)))
     gone = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
+    for path in installed.leftovers(settings.paths.toolchains):
+        gone.append(operation.Removal(path, 0, "what a killed installation left"))
+        if not dry_run:
+            staging.discard(path)
     total = sum(one.size_bytes for one in gone)
     if settings.json:
         rows = [{"path": str(one.path), "size_bytes": one.size_bytes, "why": one.why} for one in gone]
@@ -149,7 +161,8 @@ def export(
 
     pins = load_pins(settings)
     selection = select(pins, names, profile, platform)
-    with open_fetching(settings, pins, jobs=None) as fetching:
+    require_minimum(pins, selection.archives)
+    with open_fetching(settings) as fetching:
         verified = fetching.obtain(selection.archives)
         size_bytes = write_bundle(target, verified, fetching.store)
     if settings.json:

@@ -11,7 +11,7 @@ import click
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import host, load_pins
 from toolchain.errors import FetchError
-from toolchain.pins import Archive, Pin, PinSet, Profile
+from toolchain.pins import Archive, Pin, PinSet, Profile, require_minimum
 from toolchain.platforms import Platform
 from toolchain.sources.offline import describe, listing
 from toolchain.sources.store import Holding, Store
@@ -40,11 +40,16 @@ def parse_platform(ctx: click.Context, param: click.Parameter, value: str) -> Pl
 def select(pins: PinSet, names: Sequence[str], profile: str | None, platform: Platform | None) -> Selection:
     """The archives of the named pins (of all, where none is named), in a profile or `all`, for a platform or all.
 
-    Where no profile is asked for, named pins are those of the default one, and all pins are those of every one.
+    Where no profile is asked for, a named pin is the one of the default profile if it has one there, and all pins are
+    those of every profile.
     """
-    profile = profile or (Profile.PREBUILT.value if names else "all")
     chosen: list[Pin] = []
-    if profile != "all":
+    if profile is None and names:
+        for name in names:
+            there = {one for pin in pins.pins if pin.name == name for one in pin.profiles}
+            default = Profile.PREBUILT if Profile.PREBUILT in there or not there else Profile.SOURCE
+            chosen += pins.select([name], default, platform)
+    elif profile is not None and profile != "all":
         chosen += pins.select(names, Profile(profile), platform)
     else:
         for name in names:
@@ -69,7 +74,7 @@ def select(pins: PinSet, names: Sequence[str], profile: str | None, platform: Pl
 profile_option = click.option(
     "--profile",
     type=click.Choice([*(profile.value for profile in Profile), "all"]),
-    help="Of which profile  [default: prebuilt for named pins, all without names].",
+    help="Of which profile  [default: prebuilt for named pins, all without names, source where a pin has only that].",
 )
 platform_option = click.option(
     "--platform",
@@ -107,12 +112,13 @@ def fetch(
         raise click.UsageError("give the names of pins, or --all")
     pins = load_pins(settings)
     selection = select(pins, names, profile, platform)
+    require_minimum(pins, selection.archives)
     if check:
         _check(settings, selection, jobs)
         return
     from toolchain.cli.fetching import open_fetching
 
-    with open_fetching(settings, pins, jobs=jobs) as fetching:
+    with open_fetching(settings, jobs=jobs) as fetching:
         verified = fetching.obtain(selection.archives)
     if settings.json:
         rows = [

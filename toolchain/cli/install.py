@@ -53,7 +53,7 @@ def install(settings: Settings, names: tuple[str, ...], profile: str, force: boo
     pins = load_pins(settings)
     chosen = pins.select(names, Profile(profile), host())
     require_minimum(pins, [archive for pin in chosen for archive in pin.archives_for(host())])
-    with open_fetching(settings, pins, jobs=jobs) as fetching:
+    with open_fetching(settings, jobs=jobs) as fetching:
         job = Job(
             profile=Profile(profile),
             platform=host(),

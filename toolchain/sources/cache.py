@@ -9,7 +9,7 @@ from pathlib import Path
 
 from toolchain import locks
 from toolchain.digest import Sha256
-from toolchain.errors import DigestMismatchError, FetchError, InstallError
+from toolchain.errors import DigestMismatchError, FetchError
 from toolchain.findings import Finding
 from toolchain.pins import Archive
 from toolchain.sources.parallel import at_once
@@ -79,7 +79,7 @@ def leftovers(store: Store) -> list[Leftover]:
     found: list[Leftover] = []
     in_use: set[str] = set()
     for path in _files(store.root / "locks"):
-        if path.suffix == ".lock" and _is_held(path):
+        if path.suffix == ".lock" and locks.is_held(path):
             in_use.add(path.stem)
         else:
             found.append(Leftover(path, _size(path), "stale-lock", "a lock that no process holds"))
@@ -200,16 +200,6 @@ def _hash(path: Path) -> Sha256:
         return Sha256.of_file(path)
     except OSError as error:
         raise FetchError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _is_held(lock: Path) -> bool:
-    try:
-        with locks.hold(lock, purpose="looking whether it is held", timeout_s=0, on_wait=lambda text: None):
-            return False
-    except InstallError:
-        return True
-    except OSError:
-        return False  # only readable by us: a lock that we could not take, and nobody who can write tells us more
 
 
 def _digest_of(name: str) -> Sha256 | None:

@@ -36,7 +36,7 @@ def write_bundle(target: Path, archives: Sequence[VerifiedArchive], store: Store
         try:
             with (
                 open(temporary, "xb") as file,
-                tarfile.open(fileobj=file, mode="w", format=tarfile.USTAR_FORMAT) as tar,
+                tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar,
             ):
                 for sha256 in sorted(by_digest):
                     path = by_digest[sha256].path

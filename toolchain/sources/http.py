@@ -6,6 +6,8 @@ https to http, and reads raw bytes, because a body that a client decodes is anot
 
 from __future__ import annotations
 
+import io
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -182,6 +184,7 @@ class _SocketBody:
         # None where the server said no length: then the end of the connection is the end of the body.
         chunked = bool(http.chunked)
         self._left: int | None = None if chunked else http.length
+        self._first = True
         self._window_start = monotonic()
         self._window_bytes = 0
         self._done = self._left == 0
@@ -202,7 +205,7 @@ class _SocketBody:
                 view[:count] = piece
             else:
                 # One wait for bytes, straight into the buffer; http.client's own readinto waits for all of it.
-                count = self._http.fp.readinto1(view if self._left is None else view[: self._left])
+                count = self._http.fp.readinto1(view[: self._most()])
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise TransferError(f"{self._shown}: {_reason(error)}", retryable=True) from error
         if self._left is not None:
@@ -215,6 +218,14 @@ class _SocketBody:
             self._done = True
         self._watch(count)
         return count
+
+    def _most(self) -> int:
+        """How much to ask for. The first time only what may have come with the headers: asked for more than its own
+        buffer holds, io.BufferedReader.readinto1 waits for the socket even when it has bytes to give."""
+        left = sys.maxsize if self._left is None else self._left
+        most = io.DEFAULT_BUFFER_SIZE if self._first else left
+        self._first = False
+        return min(most, left)
 
     def _watch(self, count: int) -> None:
         self._window_bytes += count

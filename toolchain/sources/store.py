@@ -145,27 +145,21 @@ class Store:
                 raise FetchError(error.message, hint=error.hint, details=error.details) from error
             except OSError as error:
                 raise self._cannot("lock", lock, error) from error
+            holding = self.look_up(archive)
+            if holding.verified:
+                yield holding.verified
+                return
+            # Without a lock two processes would write one file: then each has its own, and none is resumed.
+            part = self.partial_path(sha256)
+            if not held:
+                part = part.with_name(f"{sha256.hex}.{os.getpid()}.{os.urandom(4).hex()}.part")
+            incoming = Incoming(self, archive, part)
             try:
-                holding = self.look_up(archive)
-                if holding.verified:
-                    yield holding.verified
-                    return
-                # Without a lock two processes would write one file: then each has its own, and none is resumed.
-                part = self.partial_path(sha256)
-                if not held:
-                    part = part.with_name(f"{sha256.hex}.{os.getpid()}.{os.urandom(4).hex()}.part")
-                incoming = Incoming(self, archive, part)
-                try:
-                    yield incoming
-                finally:
-                    incoming.close()
-                    if not held:
-                        part.unlink(missing_ok=True)
+                yield incoming
             finally:
-                # Removed while held: whoever waits for it sees that it is gone, and makes a new one.
-                if held:
-                    with contextlib.suppress(OSError):
-                        lock.unlink()
+                incoming.close()
+                if not held:
+                    part.unlink(missing_ok=True)
 
     def prepare(self) -> None:
         """Make the cache's folders. Raises FetchError where that cannot be done."""
