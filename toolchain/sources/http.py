@@ -6,9 +6,12 @@ https to http, and reads raw bytes, because a body that a client decodes is anot
 
 from __future__ import annotations
 
+import contextlib
 import io
+import socket
 import sys
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -85,6 +88,7 @@ class Client:
     connections: int = 16
     monotonic: Callable[[], float] = time.monotonic
     _session: requests.Session | None = field(default=None, repr=False)
+    _bodies: weakref.WeakSet[_SocketBody] = field(default_factory=weakref.WeakSet, repr=False)
 
     @property
     def session(self) -> requests.Session:
@@ -102,6 +106,11 @@ class Client:
             session.headers.update({"User-Agent": f"gpu-toolchain/{__version__}", "Accept": "*/*"})
             self._session = session
         return self._session
+
+    def abort(self) -> None:
+        """End every body that is being read, from any thread: its reader gets an error."""
+        for body in list(self._bodies):
+            body.abort()
 
     def get(
         self,
@@ -143,12 +152,10 @@ class Client:
             except (requests.RequestException, OSError, ValueError) as error:
                 raise TransferError(f"{shown}: {_reason(error)}", retryable=True) from error
             if response.status_code not in (301, 302, 303, 307, 308) or "location" not in response.headers:
-                return Answer(
-                    response.status_code,
-                    {name.lower(): value for name, value in response.headers.items()},
-                    shown,
-                    _SocketBody(response, shown, self.limits, self.monotonic),
-                )
+                body = _SocketBody(response, shown, self.limits, self.monotonic)
+                self._bodies.add(body)
+                headers_seen = {name.lower(): value for name, value in response.headers.items()}
+                return Answer(response.status_code, headers_seen, shown, body)
             target = urljoin(url, response.headers["location"])
             response.close()
             if parts.scheme == "https" and urlsplit(target).scheme != "https":
@@ -238,6 +245,10 @@ class _SocketBody:
                 f"{self._shown} stalls: {self._window_bytes} bytes in {elapsed_s:.0f} s", retryable=True
             )
         self._window_start, self._window_bytes = now, 0
+
+    def abort(self) -> None:
+        with contextlib.suppress(OSError, AttributeError):  # no socket any more: nobody waits for it
+            self._http.fp.raw._sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         if self._done:

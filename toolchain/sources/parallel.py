@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from toolchain.errors import ToolchainError
 
 # An interrupted run waits this long for its threads to let go of locks and parts; the kernel does it otherwise.
-INTERRUPT_GRACE_S = 1.0
+INTERRUPT_GRACE_S = 2.0
 
+_LOOK_S = 0.2  # how soon another thread's crash is noticed; the end of a thread is noticed at once
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -45,15 +47,17 @@ def at_once(
     threads = [threading.Thread(target=run, daemon=True) for _ in range(min(jobs, len(items)) - 1)]
     for thread in threads:
         thread.start()
+    run()
     try:
-        run()
         for thread in threads:
-            thread.join()
-    finally:
-        if crashes or len(outcomes) < len(items):
-            cancel()
-            for thread in threads:
-                thread.join(timeout=INTERRUPT_GRACE_S)
+            while thread.is_alive() and not crashes:
+                thread.join(timeout=_LOOK_S)
+    except KeyboardInterrupt as interrupt:
+        crashes.append(interrupt)
     if crashes:
+        cancel()
+        give_up_at = time.monotonic() + INTERRUPT_GRACE_S
+        for thread in threads:
+            thread.join(timeout=max(0.0, give_up_at - time.monotonic()))
         raise crashes[0]
     return [outcomes[number] for number in range(len(items))]
