@@ -20,7 +20,9 @@ from toolchain.sources.verify import verify as verify_tree
 
 RECORD_FORMAT = 1
 
-LOCKS = ".locks"  # beside the roots: a lock for each root at work
+# Beside the roots: a lock for each root at work, and the output of each root's last build.
+LOCKS = ".locks"
+LOGS = ".logs"
 
 
 @dataclass(frozen=True)

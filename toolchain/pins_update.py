@@ -166,6 +166,7 @@ def update(
 
 def write(path: Path, text: str) -> None:
     """Put `text` in the place of a file, whole or not at all. Raises PinsError where it cannot be written."""
+    path = path.resolve()  # a symbolic link stays one
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:

@@ -221,6 +221,20 @@ def test_update(folder: Path, site: Site) -> None:
     assert run(folder, "check", "--online", TOOLCHAIN_PIP_INDEX=index).returncode == 0
 
 
+def test_update_writes_through_a_link_and_keeps_the_mode(folder: Path, site: Site) -> None:
+    (folder / "real.toml").write_text(PINS)
+    (folder / "real.toml").chmod(0o640)
+    (folder / "pins.toml").unlink()
+    (folder / "pins.toml").symlink_to("real.toml")
+    offer(site, {f"tool-1.3-cp311-cp311-{name}.whl": "c" * 64 for name in ["manylinux_2_28_x86_64"]})
+    index = f"{site.url}/simple"
+    ended = run(folder, "update", "tool", "1.3", "--platform", "linux-x86_64", TOOLCHAIN_PIP_INDEX=index)
+    assert ended.returncode == 0, ended.stderr
+    assert (folder / "pins.toml").is_symlink()
+    assert "c" * 64 in (folder / "real.toml").read_text()
+    assert (folder / "real.toml").stat().st_mode & 0o777 == 0o640
+
+
 def test_update_writes_nothing_when_one_platform_has_no_file(folder: Path, site: Site) -> None:
     offer(site, {"tool-1.3-cp311-cp311-manylinux_2_28_x86_64.whl": "c" * 64})
     ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=f"{site.url}/simple")
