@@ -129,7 +129,7 @@ def update(
     """
     from toolchain import pins_update
     from toolchain.cli.indexes import machine_indexes
-    from toolchain.pins_file import parse
+    from toolchain.pins.file import parse
     from toolchain.sources.probe import open_session
 
     if settings.pins_file is None:

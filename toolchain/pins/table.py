@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 from toolchain.digest import Sha256
 from toolchain.errors import PinsError
 from toolchain.pins import IndexKind, IndexSource, Place, UrlSource
-from toolchain.spdx import check_expression
-from toolchain.toml_lines import KeyPath
+from toolchain.pins.lines import KeyPath
+from toolchain.pins.spdx import check_expression
 
 T = TypeVar("T")
 Link = tuple[PurePosixPath, PurePosixPath]
