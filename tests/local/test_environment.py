@@ -11,11 +11,14 @@ ROOTS = ["/opt/plain", "/tmp/with space/$HOME`x`'\"", "/tmp/ünïcode]]=]end", "
 
 
 def environment(root: str) -> Environment:
-    return for_root(root, folders=("bin", "tools"), variables={"DREAM_SLANG": "{root}", "B": "x"})
+    return for_root(
+        root, folders=("bin", "tools"), variables={"DREAM_SLANG": "{root}", "B": "x", "LIBS": ["{root}/lib"]}
+    )
 
 
 def test_values_name_the_root() -> None:
-    assert environment("/r") == Environment("/r", ("/r/bin", "/r/tools"), {"B": "x", "DREAM_SLANG": "/r"})
+    variables = {"B": "x", "DREAM_SLANG": "/r"}
+    assert environment("/r") == Environment("/r", ("/r/bin", "/r/tools"), variables, {"LIBS": ("/r/lib",)})
 
 
 @pytest.mark.parametrize("root", ROOTS)
@@ -33,4 +36,4 @@ def test_cmake_reads_it_back(root: str, tmp_path: Path) -> None:
     )
     ended = process.run([str(cmake.find_programs().cmake), "-P", str(script)])
     # CMake keeps a list as one string with semicolons, and a backslash before one escapes it: the root comes first.
-    assert ended.stderr.decode().strip() == f"{root}|{root}|{root}"
+    assert ended.stderr.decode().strip() == f"{root}|{root}|{root}|{root}/lib:/before"

@@ -291,7 +291,7 @@ def _show(pinned: PinSet, pin: Pin) -> None:
         ("licence", pin.license),
         ("recorder", "built at install" if pin.recorder else ""),
         ("on PATH", ", ".join(map(str, pin.bin))),
-        *(("sets", f"{name}={value}") for name, value in pin.env),
+        *(("sets", f"{name}={value if isinstance(value, str) else ', '.join(value)}") for name, value in pin.env),
         *(("link", f"{path} -> {target}") for path, target in pin.links),
     ]
     for title, text in facts:
