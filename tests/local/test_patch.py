@@ -138,6 +138,24 @@ def test_the_environment_of_git_plays_no_part(tmp_path: Path, root: Path, monkey
     assert (root / "src/hello.txt").read_bytes() == b"one\ntwo\n3\nfour   \n"
 
 
+@pytest.mark.parametrize("way", ["variables", "variable", "home"])
+def test_configuration_cannot_make_a_patch_fit(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    (tmp_path / ".gitconfig").write_text("[apply]\n\tignoreWhitespace = change\n")
+    if way == "variables":
+        monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+        monkeypatch.setenv("GIT_CONFIG_KEY_0", "apply.ignoreWhitespace")
+        monkeypatch.setenv("GIT_CONFIG_VALUE_0", "change")
+    elif way == "variable":
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / ".gitconfig"))
+    else:
+        monkeypatch.setenv("HOME", str(tmp_path))
+    (root / "src/hello.txt").write_bytes(HELLO.replace(b"two", b"two   words"))
+    with pytest.raises(PatchError, match="does not apply"):
+        patch.apply(made(tmp_path, CHANGE.replace(b" two\n", b" two words\n")), root)
+
+
 def test_a_silent_no_op_is_found(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The proof itself: with the protection taken away, the no-op is an error."""
     git(tmp_path, "init", "-q")
