@@ -11,7 +11,7 @@ import click
 
 from toolchain.cli import locations
 from toolchain.cli.options import Settings
-from toolchain.errors import PinsError
+from toolchain.errors import PinsError, ToolchainError
 from toolchain.pins import PinSet
 from toolchain.platforms import Platform
 
@@ -49,3 +49,15 @@ def host() -> Platform:
         return Platform.of_machine(sys.platform, platform.machine())
     except ValueError as error:
         raise PinsError(str(error)) from error
+
+
+def complete_pin(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The names of pins that begin so, for a shell's completion: of the pins in use, and nothing where they are bad."""
+    from toolchain.pins.file import load
+
+    main, local, _ = locations.pin_files(locations.pins_file(ctx.params.get("pins_file")))
+    try:
+        names = {pin.name for pin in load(Path(main), Path(local)).pins}
+    except ToolchainError:
+        return []
+    return sorted(name for name in names if name.startswith(incomplete))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from toolchain.cli.options import Settings, with_settings
-from toolchain.cli.pinned import load_pins, pin_files
+from toolchain.cli.pinned import complete_pin, load_pins, pin_files
 from toolchain.errors import FetchError, PinsError
 from toolchain.findings import Finding
 from toolchain.pins import Archive, IndexSource, Pin, PinSet, Profile
@@ -63,7 +63,7 @@ def list_(settings: Settings, platform: Platform | None, profile: str | None) ->
 
 
 @pins.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pin)
 @_profile
 @with_settings
 def show(settings: Settings, name: str, profile: str | None) -> None:
@@ -107,7 +107,7 @@ def check(settings: Settings, online: bool) -> None:
 
 
 @pins.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pin)
 @click.argument("version")
 @click.option("--package", "packages", multiple=True, metavar="NAME=VERSION", help="A package's own new version.")
 @_platform
