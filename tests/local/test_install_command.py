@@ -212,7 +212,7 @@ def test_a_shell_completes_commands_and_pins(toolchain: Toolchain) -> None:
     def complete(*words: str) -> list[str]:
         asked = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
         ended = toolchain.run(_TOOLCHAIN_COMPLETE="bash_complete", **asked)
-        return [line.partition(",")[2] for line in ended.stdout.splitlines()]
+        return [line.partition(",")[2] for line in ended.stdout.splitlines() if line]
 
     assert complete("toolchain", "inst") == ["install"]
     assert complete("toolchain", "install", "to") == ["tool"]
