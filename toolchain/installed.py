@@ -8,15 +8,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolchain import environment
+from toolchain import environment, locks, receipt
 from toolchain.build.cmake import Compiler
 from toolchain.digest import Sha256
 from toolchain.environment import Environment
 from toolchain.errors import InstallError
+from toolchain.findings import Finding
 from toolchain.pins import Profile
-from toolchain.sources import tree
+from toolchain.sources import staging, tree
+from toolchain.sources.verify import verify as verify_tree
 
 RECORD_FORMAT = 1
+
+# Beside the roots: a lock for each root at work, and the output of each root's last build.
+LOCKS = ".locks"
+LOGS = ".logs"
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ class Record:
     overridden: str | None
     archives: tuple[ArchiveRecord, ...]
     path: tuple[str, ...]
-    variables: Mapping[str, str]
+    variables: Mapping[str, str | Sequence[str]]
     recorder: RecorderRecord | None
     made_by: str
 
@@ -93,7 +99,9 @@ class Record:
             "overridden": self.overridden,
             "archives": [archive.to_json() for archive in self.archives],
             "path": list(self.path),
-            "variables": dict(self.variables),
+            "variables": {
+                name: value if isinstance(value, str) else list(value) for name, value in self.variables.items()
+            },
             "recorder": self.recorder.to_json() if self.recorder else None,
             "made_by": self.made_by,
         }
@@ -143,9 +151,8 @@ def find_all(toolchains: Path) -> tuple[tuple[Toolchain, ...], tuple[Path, ...]]
     """The installed toolchains, by name and version, and the folders that look like one and have no whole record."""
     found: list[Toolchain] = []
     damaged: list[Path] = []
-    folders = sorted(toolchains.iterdir()) if toolchains.is_dir() else []
-    for folder in folders:
-        if folder.name.startswith(".") or not folder.is_dir():
+    for folder in _folders_and_files(toolchains):
+        if not folder.is_dir():
             continue
         try:
             found.append(read(folder))
@@ -189,6 +196,47 @@ def remove(toolchain: Toolchain) -> None:
         ) from error
 
 
+def verify(toolchains: Path, *, full: bool) -> list[Finding]:
+    """Compare every root with its manifest, by stat or `full` with every digest, and name whatever else stands there.
+
+    What a running process works on is not named. Raises InstallError where a folder cannot be read.
+    """
+    found, damaged = find_all(toolchains)
+    findings = [
+        Finding("root.record", str(path), f"a whole {tree.RECORD_NAME}", "none", "install it again, or delete it")
+        for path in damaged
+    ]
+    for one in found:
+        findings += verify_tree(one.root, tree.read_manifest(one.root), full=full)
+    findings += [
+        Finding("root.leftover", str(path), "nothing left over", "what a killed process left", "toolchain cache prune")
+        for path in leftovers(toolchains)
+    ]
+    strangers = [path for path in _folders_and_files(toolchains) if path.is_file()]
+    findings += [
+        Finding("root.unknown", str(path), "nothing but roots", "something that is not ours") for path in strangers
+    ]
+    return sorted(findings, key=lambda finding: (finding.where, finding.rule))
+
+
+def leftovers(toolchains: Path) -> list[Path]:
+    """What killed processes left beside the roots: staging folders, locks that nobody holds, half receipts."""
+    if not toolchains.is_dir():
+        return []
+    left = [one.path for one in staging.leftovers(toolchains) if not one.alive]
+    left += [path for path in (toolchains / LOCKS).glob("*") if not locks.is_held(path)]
+    for path in (toolchains / receipt.FOLDER).glob("*.*"):  # NAME-PROFILE.PID: being written
+        writer = path.suffix[1:]
+        if writer.isdigit() and not staging.is_alive(int(writer)):
+            left.append(path)
+    return sorted(left)
+
+
+def _folders_and_files(toolchains: Path) -> list[Path]:
+    folders = sorted(toolchains.iterdir()) if toolchains.is_dir() else []
+    return [path for path in folders if not path.name.startswith(".")]
+
+
 def _record(raw: Mapping[str, object]) -> Record:
     def text(key: str) -> str:
         value = raw[key]
@@ -208,7 +256,10 @@ def _record(raw: Mapping[str, object]) -> Record:
         overridden=None if overridden is None else str(overridden),
         archives=tuple(_archive(one) for one in _list(raw["archives"])),
         path=tuple(str(folder) for folder in _list(raw["path"])),
-        variables={str(key): str(value) for key, value in _mapping(raw["variables"]).items()},
+        variables={
+            name: value if isinstance(value, str) else tuple(str(folder) for folder in _list(value))
+            for name, value in _mapping(raw["variables"]).items()
+        },
         recorder=None if recorder is None else _recorder(_mapping(recorder)),
         made_by=text("made_by"),
     )

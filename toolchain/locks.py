@@ -91,7 +91,29 @@ def hold(
             _write_holder(descriptor, purpose)
         yield held
     finally:
+        # Removed while held: whoever waits for it sees that it is gone, and makes a new one. What stays behind is
+        # what a killed process left.
+        if held:
+            with contextlib.suppress(OSError):
+                path.unlink()
         os.close(descriptor)
+
+
+def is_held(path: Path) -> bool:
+    """Whether some process holds the lock file `path`; also True where we may not look."""
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        _try_lock(descriptor)
+    except OSError as error:
+        return error.errno in _HELD_BY_ANOTHER
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _still_there(descriptor: int, path: Path) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 
+FOLDER = ".receipts"  # beside the roots; a receipt in it is called NAME-PROFILE
+
 _TITLE = "gpu-toolchain receipt 1"
 
 # cmake-env-variables(7): the ones that reach a C++ build and do not begin with CMAKE_.

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <span>
 #include <string_view>
@@ -26,11 +25,11 @@ std::string text_of(ISlangBlob* blob)
     return text;
 }
 
-// What the compiler says, and whose words come first when it said nothing.
-[[noreturn]] void reject(const Com<ISlangBlob>& diagnostics, const std::string& otherwise)
+// What the compiler said, and our sentence.
+[[noreturn]] void reject(const Sources& sources, const Com<ISlangBlob>& diagnostics, const std::string& sentence)
 {
-    const std::string said = text_of(diagnostics.get());
-    throw Rejection(said.empty() ? otherwise : said + "\n" + otherwise);
+    const std::string said = sources.with_paths(text_of(diagnostics.get()));
+    throw Rejection(said.empty() ? sentence : said + "\n" + sentence);
 }
 
 // Whether a diagnostic is an error. Code generation can report one and succeed all the same (2026.12: E56106, a WGSL
@@ -49,9 +48,9 @@ bool tells_of_error(std::string_view said)
 }
 
 // Ends when the compiler tells of an error in spite of success; otherwise its warnings go on to `say`.
-void pass_on(const Com<ISlangBlob>& diagnostics, const std::string& what, const Say& say)
+void pass_on(const Sources& sources, const Com<ISlangBlob>& diagnostics, const std::string& what, const Say& say)
 {
-    const std::string said = text_of(diagnostics.get());
+    const std::string said = sources.with_paths(text_of(diagnostics.get()));
     if (tells_of_error(said))
         throw Rejection(said + "\n" + what + ": the compiler reported an error");
     if (!said.empty())
@@ -112,9 +111,17 @@ slang::CompilerOptionEntry int_option(slang::CompilerOptionName name, int value)
     return entry;
 }
 
-Options options_of(const slang::CompilerOptionEntry* entries, std::uint32_t count, const Request& request)
+Options options_of(
+    const slang::CompilerOptionEntry* entries,
+    std::uint32_t count,
+    const Request& request,
+    const Sources& sources,
+    std::deque<std::string>& names)
 {
     Options options(entries, entries + count);
+    for (slang::CompilerOptionEntry& option : options)
+        if (option.name == slang::CompilerOptionName::Include)
+            option.value.stringValue0 = names.emplace_back(sources.name_of(option.value.stringValue0)).c_str();
     // Without an -o the parser asks for one module of all entries. Each entry's own code is wanted.
     std::erase_if(
         options,
@@ -150,9 +157,12 @@ void open_session(LinkedProgram& program, const Request& request)
             "-target " + request.target + ": expected one target, the compiler understands " +
             std::to_string(desc.targetCount));
 
-    const Options session_options = options_of(desc.compilerOptionEntries, desc.compilerOptionEntryCount, request);
+    std::deque<std::string> names; // hold still while the options point to them
+    const auto adapted = [&](const slang::CompilerOptionEntry* entries, std::uint32_t count)
+    { return options_of(entries, count, request, *program.sources, names); };
+    const Options session_options = adapted(desc.compilerOptionEntries, desc.compilerOptionEntryCount);
     slang::TargetDesc target = desc.targets[0];
-    Options target_options = options_of(target.compilerOptionEntries, target.compilerOptionEntryCount, request);
+    Options target_options = adapted(target.compilerOptionEntries, target.compilerOptionEntryCount);
     program.scalar_layout = request.force_scalar_layout;
     std::erase_if(
         target_options,
@@ -170,21 +180,10 @@ void open_session(LinkedProgram& program, const Request& request)
         ? SLANG_MATRIX_LAYOUT_COLUMN_MAJOR
         : SLANG_MATRIX_LAYOUT_ROW_MAJOR;
     desc.defaultMatrixLayoutMode = program.matrix_mode;
+    desc.fileSystem = program.sources.get();
     program.target = target.format;
     if (SLANG_FAILED(program.global->createSession(desc, program.session.out())))
         throw Rejection("the compiler did not open a session with these options");
-}
-
-std::string read_source(const std::string& path)
-{
-    std::error_code error;
-    std::ifstream file(path, std::ios::binary);
-    if (!file || std::filesystem::is_directory(path, error))
-        throw Rejection(path + ": cannot be read");
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (file.bad())
-        throw Rejection(path + ": cannot be read");
-    return text;
 }
 
 void load_modules(LinkedProgram& program, const Request& request, const Say& say)
@@ -195,15 +194,15 @@ void load_modules(LinkedProgram& program, const Request& request, const Say& say
         const std::string name = std::filesystem::path(path).stem().string();
         if (!names.insert(name).second)
             throw Rejection(path + ": a second module of the name " + name + "; modules are named after their files");
-        const std::string source = read_source(path);
+        const std::string source = Sources::read(path);
         if (source.find('\0') != std::string::npos)
             throw Rejection(path + ": is no text");
         Com<ISlangBlob> diagnostics;
         slang::IModule* module = program.session->loadModuleFromSourceString(
-            name.c_str(), path.c_str(), source.c_str(), diagnostics.out());
+            name.c_str(), program.sources->name_of(path).c_str(), source.c_str(), diagnostics.out());
         if (!module)
-            reject(diagnostics, path + ": does not compile");
-        pass_on(diagnostics, path, say);
+            reject(*program.sources, diagnostics, path + ": does not compile");
+        pass_on(*program.sources, diagnostics, path, say);
         program.modules.push_back(module);
     }
 }
@@ -243,7 +242,7 @@ SlangStage stage_of(const EntryRequest& entry)
     return found->stage;
 }
 
-std::string name_of(SlangStage stage)
+std::string stage_word(SlangStage stage)
 {
     const auto found = std::ranges::find(stage_names, stage, &StageName::stage);
     return found == stage_names.end() ? "stage " + std::to_string(stage) : std::string(found->name);
@@ -267,12 +266,12 @@ slang::DeclReflection* find_function(slang::DeclReflection* scope, std::string_v
     return nullptr;
 }
 
-std::string place_of(slang::ISession* session, slang::DeclReflection* declaration, const std::string& otherwise)
+std::string place_of(const LinkedProgram& program, slang::DeclReflection* declaration, const std::string& otherwise)
 {
     slang::SourceLocation place{};
-    if (declaration && SLANG_SUCCEEDED(session->getDeclSourceLocation(declaration, &place)) && place.filePath &&
-        place.line > 0)
-        return std::string(place.filePath) + ":" + std::to_string(place.line);
+    if (declaration && SLANG_SUCCEEDED(program.session->getDeclSourceLocation(declaration, &place)) &&
+        place.filePath && place.line > 0)
+        return program.sources->path_of(place.filePath) + ":" + std::to_string(place.line);
     return otherwise;
 }
 
@@ -297,7 +296,7 @@ FoundEntry find_entry(const LinkedProgram& program, const Request& request, cons
         slang::IModule* module = program.modules[index];
         slang::DeclReflection* function = find_function(module->getModuleReflection(), wanted.name);
         FoundEntry found;
-        found.place = place_of(program.session.get(), function, request.modules[index]);
+        found.place = place_of(program, function, request.modules[index]);
         if (wanted.stage.empty())
         {
             if (SLANG_SUCCEEDED(module->findEntryPointByName(wanted.name.c_str(), found.entry.out())))
@@ -314,7 +313,7 @@ FoundEntry find_entry(const LinkedProgram& program, const Request& request, cons
         if (SLANG_SUCCEEDED(result))
             return found;
         if (function)
-            reject(diagnostics, found.place + ": " + wanted.name + " is no " + wanted.stage + " entry");
+            reject(*program.sources, diagnostics, found.place + ": " + wanted.name + " is no " + wanted.stage + " entry");
     }
     std::string names;
     for (const std::string& path : request.modules)
@@ -382,7 +381,7 @@ void check_program(const LinkedProgram& program, const Request& request, const s
         const EntryRequest& wanted = request.entries[i];
         if (!wanted.stage.empty() && entry->getStage() != stage_of(wanted))
             throw Rejection(
-                entries[i].place + ": " + wanted.name + " is a " + name_of(entry->getStage()) + " entry; asked for was " +
+                entries[i].place + ": " + wanted.name + " is a " + stage_word(entry->getStage()) + " entry; asked for was " +
                 wanted.stage);
         if (!is_raster(entry->getStage()) || !takes_uniforms(entry))
             continue;
@@ -403,6 +402,7 @@ void check_program(const LinkedProgram& program, const Request& request, const s
 LinkedProgram compile(const Request& request, const Say& say)
 {
     LinkedProgram program;
+    program.sources = std::make_unique<Sources>(request.modules.front());
     program.global = open_compiler();
     open_session(program, request);
     load_modules(program, request, say);
@@ -418,16 +418,16 @@ LinkedProgram compile(const Request& request, const Say& say)
     Com<slang::IComponentType> composite;
     if (SLANG_FAILED(program.session->createCompositeComponentType(
             parts.data(), static_cast<SlangInt>(parts.size()), composite.out(), diagnostics.out())))
-        reject(diagnostics, entries.front().place + ": modules and entries do not combine into a program");
+        reject(*program.sources, diagnostics, entries.front().place + ": modules and entries do not combine into a program");
     const std::string& first = entries.front().place;
-    pass_on(diagnostics, first, say);
+    pass_on(*program.sources, diagnostics, first, say);
     if (SLANG_FAILED(composite->link(program.program.out(), diagnostics.out())))
-        reject(diagnostics, first + ": does not link");
-    pass_on(diagnostics, first, say);
+        reject(*program.sources, diagnostics, first + ": does not link");
+    pass_on(*program.sources, diagnostics, first, say);
     program.layout = program.program->getLayout(0, diagnostics.out());
     if (!program.layout)
-        reject(diagnostics, first + ": has no layout on " + request.target);
-    pass_on(diagnostics, first, say);
+        reject(*program.sources, diagnostics, first + ": has no layout on " + request.target);
+    pass_on(*program.sources, diagnostics, first, say);
     check_program(program, request, entries);
     return program;
 }
@@ -435,13 +435,19 @@ LinkedProgram compile(const Request& request, const Say& say)
 std::vector<std::byte> entry_code(
     const LinkedProgram& program, std::size_t entry, const std::string& name, const Say& say)
 {
+    // The compiler crashes on these (2026.12).
+    const bool is_cuda = program.target == SLANG_CUDA_SOURCE || program.target == SLANG_PTX ||
+        program.target == SLANG_CUDA_OBJECT_CODE;
+    if (const SlangStage stage = program.layout->getEntryPointByIndex(entry)->getStage(); is_cuda && is_raster(stage))
+        throw Rejection(
+            "-entry " + name + ": CUDA has no " + stage_word(stage) + " stage; only the layout can be recorded");
     Com<ISlangBlob> code;
     Com<ISlangBlob> diagnostics;
     const SlangResult result =
         program.program->getEntryPointCode(static_cast<SlangInt>(entry), 0, code.out(), diagnostics.out());
     if (SLANG_FAILED(result) || !code || code->getBufferSize() == 0)
-        reject(diagnostics, "-entry " + name + ": no code could be made for this target");
-    pass_on(diagnostics, "-entry " + name, say);
+        reject(*program.sources, diagnostics, "-entry " + name + ": no code could be made for this target");
+    pass_on(*program.sources, diagnostics, "-entry " + name, say);
     const auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
     return {bytes.begin(), bytes.end()};
 }
@@ -454,7 +460,7 @@ std::vector<std::string> dependencies(const LinkedProgram& program)
         slang::IModule* module = program.session->getLoadedModule(m);
         for (SlangInt32 i = 0; i < module->getDependencyFileCount(); ++i)
             if (const char* path = module->getDependencyFilePath(i))
-                paths.insert(path);
+                paths.insert(program.sources->path_of(path));
     }
     return {paths.begin(), paths.end()};
 }

@@ -3,29 +3,25 @@
 
 #include "arguments.hpp"
 #include "com.hpp"
+#include "rejection.hpp"
 #include "slang_api.hpp"
+#include "sources.hpp"
 
 #include <cstddef>
 #include <functional>
-#include <stdexcept>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace dream::recorder
 {
 
-// Why there is no layout. The text is for a person: one or more whole lines.
-class Rejection : public std::runtime_error
-{
-public:
-    using std::runtime_error::runtime_error;
-};
-
 // Takes what the compiler said while it went on (warnings).
 using Say = std::function<void(const std::string&)>;
 
 struct LinkedProgram
 {
+    std::unique_ptr<Sources> sources; // outlives the sessions below
     Com<slang::IGlobalSession> global;
     Com<slang::ISession> session;
     std::vector<slang::IModule*> modules; // the session's
@@ -43,7 +39,7 @@ struct LinkedProgram
 [[nodiscard]] std::vector<std::byte> entry_code(
     const LinkedProgram& program, std::size_t entry, const std::string& name, const Say& say);
 
-// Every source file that the program depends on, sorted, as the compiler names them.
+// The path of every source file that the program depends on, sorted.
 [[nodiscard]] std::vector<std::string> dependencies(const LinkedProgram& program);
 
 // The compiler's build tag, and nothing else of it started.

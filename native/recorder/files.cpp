@@ -1,6 +1,6 @@
 #include "files.hpp"
 
-#include "compile.hpp"
+#include "rejection.hpp"
 
 #include <fstream>
 #include <random>

@@ -2,6 +2,7 @@
 
 #include "arguments.hpp"
 #include "compile.hpp"
+#include "crash.hpp"
 #include "files.hpp"
 #include "layout/blob.hpp"
 #include "record.hpp"
@@ -88,23 +89,27 @@ int show_version(bool json)
 int record_layout(const recorder::Request& request)
 {
     const recorder::LinkedProgram program = recorder::compile(request, say);
-    recorder::OutputFiles files;
-    std::map<std::size_t, recorder::RecordedCode> codes;
+    std::map<std::size_t, std::vector<std::byte>> codes;
+    std::map<std::size_t, recorder::RecordedCode> recorded;
     for (std::size_t i = 0; i < request.entries.size(); ++i)
     {
-        const recorder::EntryRequest& entry = request.entries[i];
-        if (entry.code_path.empty())
+        if (request.entries[i].code_path.empty())
             continue;
-        const std::vector<std::byte> code = recorder::entry_code(program, i, entry.name, say);
-        codes[i] = {code.size(), layout::sha256(code)};
-        files.add(entry.code_path, code);
+        codes[i] = recorder::entry_code(program, i, request.entries[i].name, say);
+        recorded[i] = {codes[i].size(), layout::sha256(codes[i])};
     }
-    files.add(request.layout_path, layout::write(recorder::record(program, codes)));
+    const std::vector<std::byte> blob = layout::write(recorder::record(program, recorded));
+
+    // Files come last: a compiler that crashes leaves none behind.
+    recorder::OutputFiles files;
+    for (const auto& [entry, code] : codes)
+        files.add(request.entries[entry].code_path, code);
     if (!request.depfile_path.empty())
     {
         const std::string rule = makefile_rule(request.layout_path, recorder::dependencies(program));
         files.add(request.depfile_path, std::as_bytes(std::span(rule)));
     }
+    files.add(request.layout_path, blob);
     files.publish();
     return exit_ok;
 }
@@ -131,6 +136,7 @@ int run(const std::vector<std::string>& arguments)
 
 int main(int count, char** arguments)
 {
+    dream::recorder::explain_crashes();
     try
     {
         return run({arguments + 1, arguments + count});

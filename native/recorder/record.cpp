@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <regex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -73,6 +74,18 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
     for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
         text.replace(at, what.size(), with);
     return text;
+}
+
+// A full name as people write it: `Texture2D<vector<float,4>>` is Texture2D<float4> in a shader, and a buffer's layout
+// is named only where it is not the default one.
+std::string short_name(const std::string& full_name)
+{
+    static const std::regex vector(R"(vector<(\w+), ?(\d)>)");
+    static const std::regex matrix(R"(matrix<(\w+), ?(\d), ?(\d)>)");
+    static const std::regex default_layout(R"(, ?Default\w*DataLayout)");
+    std::string name = std::regex_replace(full_name, vector, "$1$2");
+    name = std::regex_replace(name, matrix, "$1$2x$3");
+    return std::regex_replace(name, default_layout, "");
 }
 
 class Recorder
@@ -414,11 +427,13 @@ private:
         {
             if (type->getKind() == slang::TypeReflection::Kind::None)
                 continue;
-            const std::string full_name = full_name_of(type);
-            offer(full_name);
-            offer(replaced(full_name, " ", ""));
-            offer(replaced(full_name, ".", "::"));
-            offer(replaced(full_name, "::", "."));
+            for (const std::string& name : {full_name_of(type), short_name(full_name_of(type))})
+            {
+                offer(name);
+                offer(replaced(name, " ", ""));
+                offer(replaced(name, ".", "::"));
+                offer(replaced(replaced(name, ".", "::"), " ", ""));
+            }
             if (const char* name = type->getName())
                 offer(name);
         }

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import os
+import subprocess
 import tarfile
 import tempfile
 import threading
@@ -258,3 +259,23 @@ def test_environment_of_the_pin_is_part_of_the_key(world: World) -> None:
     second = world.install().toolchain
     assert first.root != second.root
     assert second.environment().variables == {"TOOL_HOME": str(second.root)}
+
+
+def test_verify_names_damage_leftovers_and_strangers(world: World) -> None:
+    root = world.install().toolchain.root
+    assert installed.verify(world.paths.toolchains, full=True) == []
+    text = root / "share/text"
+    before = text.stat()
+    text.write_bytes(b"beforX\n")
+    os.utime(text, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert installed.verify(world.paths.toolchains, full=False) == [], "size, mode and time are as they were"
+    (root.parent / "half-1-000000000000").mkdir()
+    (root.parent / "stranger").touch()
+    dead = subprocess.Popen(["/bin/true"])
+    dead.wait()
+    (root.parent / f".staging-{root.name}-{dead.pid}-00000000").mkdir()
+    (root.parent / f".staging-{root.name}-{os.getpid()}-00000000").mkdir()
+    found = {finding.rule: finding for finding in installed.verify(world.paths.toolchains, full=True)}
+    assert set(found) == {"tree.content", "root.record", "root.unknown", "root.leftover"}
+    assert found["tree.content"].where == str(text)
+    assert str(dead.pid) in found["root.leftover"].where

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from packing import Zipped, unpack, verified, zipped
 
-from toolchain import pins_file
 from toolchain.cli.options import make_settings
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, PatchError
+from toolchain.pins.file import load
 from toolchain.sources import patch, tree
 from toolchain.sources.patch import Patch
 from toolchain.sources.patch_text import touched
@@ -487,7 +487,7 @@ def test_a_damaged_patch_never_gives_another_exception(tmp_path: Path, root: Pat
 
 
 def test_the_slang_rhi_patch_applies_to_upstreams_source(tmp_path: Path) -> None:
-    pinned = pins_file.load(ROOT / "pins.toml", None)
+    pinned = load(ROOT / "pins.toml", None)
     archive = next(pin.archives[0] for pin in pinned.pins if pin.name == "slang-rhi")
     settings = make_settings(cache=None, root=None, pins_file=None, offline=True, quiet=True, as_json=False)
     held = Store(settings.paths.cache).look_up(archive).verified

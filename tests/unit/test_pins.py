@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from toolchain.errors import PinsError
 from toolchain.pins import PinSet, Profile, Verification, require_minimum
-from toolchain.pins_file import parse
+from toolchain.pins.file import parse
 from toolchain.platforms import Platform
 
 LINUX = Platform("linux", "x86_64")
@@ -80,13 +82,14 @@ def test_select_names_the_platforms_that_there_are(pins: PinSet) -> None:
 
 
 def test_require_minimum(pins: PinSet) -> None:
-    chosen = pins.select(["slang"], Profile.PREBUILT, None)
-    require_minimum(pins, chosen, Verification.SEEN, None)
-    require_minimum(pins, chosen, Verification.STATED, LINUX)
+    (slang,) = pins.select(["slang"], Profile.PREBUILT, None)
+    demanding = dataclasses.replace(pins, minimum_verification=Verification.STATED)
+    require_minimum(pins, slang.archives)
+    require_minimum(demanding, slang.archives_for(LINUX))
     with pytest.raises(PinsError) as caught:
-        require_minimum(pins, chosen, Verification.STATED, None)
+        require_minimum(demanding, slang.archives)
     assert caught.value.message == ("pins.toml:12: slang 1: slang-macos.zip is seen, and at least stated is demanded")
     with pytest.raises(PinsError) as caught:
-        require_minimum(pins, chosen, Verification.ATTESTED, None)
+        require_minimum(dataclasses.replace(pins, minimum_verification=Verification.ATTESTED), slang.archives)
     assert caught.value.message.count("\n") == 1
     assert caught.value.details["minimum"] == "attested"

@@ -52,7 +52,7 @@ def install(settings: Settings, names: tuple[str, ...], profile: str, force: boo
         return
     pins = load_pins(settings)
     chosen = pins.select(names, Profile(profile), host())
-    require_minimum(pins, chosen, pins.minimum_verification, host())
+    require_minimum(pins, [archive for pin in chosen for archive in pin.archives_for(host())])
     with open_fetching(settings, jobs=jobs) as fetching:
         job = Job(
             profile=Profile(profile),

@@ -33,10 +33,10 @@ def pin_files(settings: Settings) -> PinFiles:
 
 def load_pins(settings: Settings) -> PinSet:
     """The pins in use. Says on stderr which of them a local file overrides, however quiet the command is."""
-    from toolchain import pins_file
+    from toolchain.pins.file import load
 
     files = pin_files(settings)
-    pins = pins_file.load(files.main, files.local)
+    pins = load(files.main, files.local)
     overridden = [pin.name for pin in pins.pins if pin.overridden]
     if overridden:
         click.secho(f"warning: {files.local} overrides {', '.join(overridden)}", fg="yellow", err=True)

@@ -129,7 +129,7 @@ def update(
     """
     from toolchain import pins_update
     from toolchain.cli.indexes import machine_indexes
-    from toolchain.pins_file import parse
+    from toolchain.pins.file import parse
     from toolchain.sources.probe import open_session
 
     if settings.pins_file is None:
@@ -291,7 +291,7 @@ def _show(pinned: PinSet, pin: Pin) -> None:
         ("licence", pin.license),
         ("recorder", "built at install" if pin.recorder else ""),
         ("on PATH", ", ".join(map(str, pin.bin))),
-        *(("sets", f"{name}={value}") for name, value in pin.env),
+        *(("sets", f"{name}={value if isinstance(value, str) else ', '.join(value)}") for name, value in pin.env),
         *(("link", f"{path} -> {target}") for path, target in pin.links),
     ]
     for title, text in facts:

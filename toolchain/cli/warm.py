@@ -56,7 +56,7 @@ def current(toolchains: str, name: str, profile: str, state_now: str) -> Receipt
 
 def receipt_path(toolchains: str, name: str, profile: str) -> str:
     """Where the receipt of a tool in a profile stands."""
-    return os.path.join(toolchains, ".receipts", f"{name}-{profile}")
+    return os.path.join(toolchains, receipt.FOLDER, f"{name}-{profile}")
 
 
 def state(pins_file: str | None, name: str, profile: str) -> str:

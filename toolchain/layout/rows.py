@@ -7,6 +7,7 @@ within a constant buffer, and a block's set is the sum of the sub-element spaces
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -56,6 +57,11 @@ _METAL_PREFIX = {
     names.SAMPLER_STATE: "sampler ",
     names.METAL_ARGUMENT_BUFFER_ELEMENT: "id ",
 }
+_SHORT_SPELLINGS = (
+    (re.compile(r"vector<(\w+), ?(\d)>"), r"\1\2"),
+    (re.compile(r"matrix<(\w+), ?(\d), ?(\d)>"), r"\1\2x\3"),
+    (re.compile(r", ?Default\w*DataLayout"), ""),
+)
 _COMMON_PREFIX = {
     names.PUSH_CONSTANT_BUFFER: "push ",
     names.SPECIALIZATION_CONSTANT: "constant ",
@@ -284,9 +290,12 @@ class Rows:
         return ", ".join(notes)
 
     def type_name(self, reference: int | None) -> str:
-        """A type as the shader would write it."""
+        """A type as the shader would write it: float4 for vector<float,4>, no default buffer layouts."""
         found = self._type(reference)
-        return (found.full_name or found.name or "") if found else ""
+        name = (found.full_name or found.name or "") if found else ""
+        for pattern, short in _SHORT_SPELLINGS:
+            name = pattern.sub(short, name)
+        return name
 
     def _innermost(self, type_layout: TypeLayout) -> TypeLayout:
         """An array's element, however deep; anything else is itself."""

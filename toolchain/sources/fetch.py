@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from toolchain.digest import Sha256
 from toolchain.errors import ToolchainError
 from toolchain.pins import Archive
 from toolchain.progress import Progress, Silent
@@ -31,17 +32,22 @@ def obtain(
     missing or bad at once. With one, every archive is tried before the errors are raised: DigestMismatchError where
     any was other bytes than pinned, else FetchError. An interrupt leaves parts that the next run goes on with.
     """
-    wanted = list(dict.fromkeys(archives))
     if network is None:
-        lacking = [holding for holding in survey(wanted, store=store, jobs=jobs) if not holding.verified]
+        holdings = survey(archives, store=store, jobs=jobs)
+        lacking = [holding for holding in holdings if not holding.verified]
         if lacking:
             raise offline_error(lacking, store)
+        return tuple(holding.verified for holding in holdings if holding.verified)
     job = _Job(store, network, progress or Silent())
-    outcomes = at_once(wanted, job.bring, jobs=jobs, cancel=job.cancelled.set)
+    # One digest after the other: two pins of the same bytes would else be two downloads.
+    groups: dict[Sha256, dict[Archive, None]] = {}
+    for archive in archives:
+        groups.setdefault(archive.sha256, {})[archive] = None
+    outcomes = at_once(list(groups.values()), job.bring_all, jobs=jobs, cancel=job.cancel)
     failures = [outcome for outcome in outcomes if isinstance(outcome, ToolchainError)]
     if failures:
         raise one_error(failures)
-    found = {item.archive: item for item in outcomes if isinstance(item, VerifiedArchive)}
+    found = {item.archive: item for group in outcomes if isinstance(group, list) for item in group}
     return tuple(found[archive] for archive in archives)
 
 
@@ -57,11 +63,20 @@ def survey(archives: Sequence[Archive], *, store: Store, jobs: int = JOBS) -> tu
 class _Job:
     """One call of `obtain`."""
 
-    def __init__(self, store: Store, network: Network | None, progress: Progress) -> None:
+    def __init__(self, store: Store, network: Network, progress: Progress) -> None:
         self._store = store
         self._network = network
         self._progress = progress
-        self.cancelled = threading.Event()
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """End every download soon, with its part in the cache and its lock let go. From any thread."""
+        self._cancelled.set()
+        self._network.client.abort()
+
+    def bring_all(self, archives: Iterable[Archive]) -> list[VerifiedArchive]:
+        """Several pins of one digest."""
+        return [self.bring(archive) for archive in archives]
 
     def bring(self, archive: Archive) -> VerifiedArchive:
         """The archive from the cache, else from the first of its addresses that has it."""
@@ -71,8 +86,6 @@ class _Job:
             self._progress.start(key, archive.file_name, archive.size_bytes)
             self._progress.finish(key, "in cache")
             return holding.verified
-        if self._network is None:
-            raise offline_error([holding], self._store)
         if holding.state is State.DAMAGED:
             self._progress.note(f"{holding.path} is damaged ({holding.seen}); fetching {archive.file_name} anew")
         elif holding.state is State.ELSEWHERE:
@@ -91,5 +104,5 @@ class _Job:
         return verified
 
     def _stop(self) -> None:
-        if self.cancelled.is_set():
+        if self._cancelled.is_set():
             raise TransferError("interrupted", retryable=False)

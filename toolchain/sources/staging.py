@@ -68,11 +68,12 @@ def leftovers(parent: Path) -> list[Leftover]:
     for path in sorted(parent.glob(f"{PREFIX}*-*-*")):
         pid = path.name.rsplit("-", 2)[1]
         if pid.isdigit():
-            found.append(Leftover(path, int(pid), _is_alive(int(pid))))
+            found.append(Leftover(path, int(pid), is_alive(int(pid))))
     return found
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Whether a process of that number runs on this machine; True where that cannot be told."""
     if os.name != "posix":
         return True  # os.kill would end it there; say that it may still run
     try:

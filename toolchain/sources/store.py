@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import IO
 
 from toolchain import locks
 from toolchain.digest import READ_SIZE_BYTES, Sha256
@@ -36,6 +37,8 @@ _CACHEDIR_TAG = b"""Signature: 8a477f597d28d172789f06886806bc55
 """
 
 _CLOSED = -1  # no descriptor
+
+_CREATE = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
@@ -142,27 +145,21 @@ class Store:
                 raise FetchError(error.message, hint=error.hint, details=error.details) from error
             except OSError as error:
                 raise self._cannot("lock", lock, error) from error
+            holding = self.look_up(archive)
+            if holding.verified:
+                yield holding.verified
+                return
+            # Without a lock two processes would write one file: then each has its own, and none is resumed.
+            part = self.partial_path(sha256)
+            if not held:
+                part = part.with_name(f"{sha256.hex}.{os.getpid()}.{os.urandom(4).hex()}.part")
+            incoming = Incoming(self, archive, part)
             try:
-                holding = self.look_up(archive)
-                if holding.verified:
-                    yield holding.verified
-                    return
-                # Without a lock two processes would write one file: then each has its own, and none is resumed.
-                part = self.partial_path(sha256)
-                if not held:
-                    part = part.with_name(f"{sha256.hex}.{os.getpid()}.{os.urandom(4).hex()}.part")
-                incoming = Incoming(self, archive, part)
-                try:
-                    yield incoming
-                finally:
-                    incoming.close()
-                    if not held:
-                        part.unlink(missing_ok=True)
+                yield incoming
             finally:
-                # Removed while held: whoever waits for it sees that it is gone, and makes a new one.
-                if held:
-                    with contextlib.suppress(OSError):
-                        lock.unlink()
+                incoming.close()
+                if not held:
+                    part.unlink(missing_ok=True)
 
     def prepare(self) -> None:
         """Make the cache's folders. Raises FetchError where that cannot be done."""
@@ -175,13 +172,38 @@ class Store:
         except OSError as error:
             raise self._cannot("write", self.root, error) from error
 
-    def add(self, file: Path, archives: tuple[Archive, ...], *, known: Callable[[Sha256], bool]) -> Sha256:
-        """Copy a file into the cache under its digest, as bytes that a person vouches to be those of `archives`.
+    def put(self, source: IO[bytes], sha256: Sha256, *, shown: str) -> Path:
+        """Copy a stream into the cache as the bytes of `sha256`; `shown` names it for people.
 
-        The record gets the origins of those of `archives` that have the digest. `known` is asked whether a digest
-        may come in at all, before anything is published. Raises DigestMismatchError where it says no.
+        Raises DigestMismatchError, and publishes nothing, where the stream has other bytes; FetchError where the
+        cache cannot be written; OSError where the stream cannot be read.
         """
-        raise NotImplementedError
+        self.prepare()
+        temporary = self.root / "partial" / f"{sha256.hex}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
+        digest = hashlib.sha256()
+        try:
+            try:
+                descriptor = os.open(temporary, _CREATE | os.O_EXCL, 0o666)
+            except OSError as error:
+                raise self._cannot("write", temporary, error) from error
+            try:
+                while piece := source.read(READ_SIZE_BYTES):
+                    digest.update(piece)
+                    try:
+                        _write_all(descriptor, memoryview(piece))
+                    except OSError as error:
+                        raise self._cannot("write", temporary, error) from error
+                if digest.hexdigest() != sha256.hex:
+                    raise DigestMismatchError(
+                        f"{shown}: expected SHA-256 {sha256}, got {digest.hexdigest()}",
+                        details={"expected": sha256.hex, "actual": digest.hexdigest()},
+                    )
+                return self._publish(descriptor, temporary, sha256)
+            finally:
+                os.close(descriptor)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
     def remember(self, sha256: Sha256, record: Record) -> None:
         """Publish a record. Raises FetchError where it cannot be written."""
@@ -199,6 +221,19 @@ class Store:
                 raise
         except OSError as error:
             raise self._cannot("write", path, error) from error
+
+    def _publish(self, descriptor: int, temporary: Path, sha256: Sha256) -> Path:
+        """Make a complete, open file the archive of its digest. Raises FetchError."""
+        final = self.archive_path(sha256)
+        try:
+            os.fsync(descriptor)
+            if sys.platform != "win32":
+                # What the umask lets others read; nobody writes. Windows could not replace a read-only file.
+                os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o444)
+            temporary.replace(final)
+        except OSError as error:
+            raise self._cannot("publish", final, error) from error
+        return final
 
     def _partial_size(self, sha256: Sha256) -> int:
         try:
@@ -245,8 +280,7 @@ class Incoming:
         A part longer than the pinned size is no part of it, and is dropped.
         """
         try:
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-            self._descriptor = os.open(self._part, flags, 0o666)
+            self._descriptor = os.open(self._part, _CREATE, 0o666)
             self._reset()
             pinned = self._archive.size_bytes
             if pinned is not None and os.fstat(self._descriptor).st_size > pinned:
@@ -273,9 +307,7 @@ class Incoming:
     def write(self, piece: memoryview) -> None:
         """Append bytes. A full disk drops the part, so that nothing half stays, and raises FetchError."""
         try:
-            written = 0
-            while written < len(piece):
-                written += os.write(self._descriptor, piece[written:])
+            _write_all(self._descriptor, piece)
         except OSError as error:
             refusal = self._store._cannot("write", self._part, error)
             self.discard()
@@ -295,27 +327,18 @@ class Incoming:
         archive = self._archive
         actual = Sha256(self._hash.hexdigest())
         size_bytes = self.size_bytes
-        try:
-            os.fsync(self._descriptor)
-            mode = os.fstat(self._descriptor).st_mode & 0o444  # what the umask lets others read; nobody writes
-            if sys.platform != "win32":
-                os.fchmod(self._descriptor, mode)
-            self.close()
-            final = self._store.archive_path(actual)
-            if actual == archive.sha256 or size_bytes:
-                self._part.replace(final)
-            else:
-                self._part.unlink()
-        except OSError as error:
-            refusal = self._store._cannot("publish", self._store.archive_path(actual), error)
-            if error.errno in _FULL:
-                self.discard()
-            raise refusal from error
+        final = None
         if size_bytes:
+            try:
+                final = self._store._publish(self._descriptor, self._part, actual)
+            except FetchError:
+                self.discard()
+                raise
             known = self._store.record(actual) or Record(actual, size_bytes, archive.file_name, ())
             self._store.remember(actual, known.also((origin,), evidence))
-        if actual != archive.sha256:
-            raise mismatch(archive, actual, size_bytes, kind_of(self._start), shown, kept=final if size_bytes else None)
+        self.close()
+        if final is None or actual != archive.sha256:
+            raise mismatch(archive, actual, size_bytes, kind_of(self._start), shown, kept=final)
         _check_size(archive, size_bytes)
         return VerifiedArchive(final, archive)
 
@@ -377,6 +400,12 @@ def mismatch(
             "kept": str(kept) if kept else None,
         },
     )
+
+
+def _write_all(descriptor: int, piece: memoryview) -> None:
+    written = 0
+    while written < len(piece):
+        written += os.write(descriptor, piece[written:])
 
 
 def _check_size(archive: Archive, size_bytes: int) -> None:

@@ -101,7 +101,8 @@ class Pin:
     `links` are symbolic links to make in the tree: path -> target, both relative, the target to the link's folder;
     `links_for` adds those of a platform's archives. `overridden` is the path of the local file that replaced it, or
     None. `env` and `bin` are what an installed root asks of its user's environment: variables, whose values may hold
-    `{root}` for the root's absolute path, and folders of the root that belong on PATH. `recorder` says that an
+    `{root}` for the root's absolute path (a list of folders goes before what the variable holds), and folders of the
+    root that belong on PATH. `recorder` says that an
     installed root gets our recorder, built against it.
     """
 
@@ -114,7 +115,7 @@ class Pin:
     links: tuple[tuple[PurePosixPath, PurePosixPath], ...]
     overridden: str | None
     line: int
-    env: tuple[tuple[str, str], ...] = ()
+    env: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
     bin: tuple[PurePosixPath, ...] = ()
     recorder: bool = False
 
@@ -185,16 +186,13 @@ class PinSet:
         return chosen
 
 
-def require_minimum(pins: PinSet, chosen: Sequence[Pin], minimum: Verification, platform: Platform | None) -> None:
-    """Raise PinsError, naming every archive of `chosen` whose digest is known less well than `minimum`.
-
-    With a platform only the archives that it uses are looked at.
-    """
+def require_minimum(pins: PinSet, archives: Sequence[Archive]) -> None:
+    """Raise PinsError, naming every archive of `archives` whose digest is known less well than the pins demand."""
+    minimum = pins.minimum_verification
     weak = [
-        (pin, archive)
-        for pin in chosen
-        for archive in pin.archives
-        if archive.verification < minimum and (platform is None or platform in archive.platforms)
+        (next(pin for pin in pins.pins if any(one.sha256 == archive.sha256 for one in pin.archives)), archive)
+        for archive in archives
+        if archive.verification < minimum
     ]
     if not weak:
         return

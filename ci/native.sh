@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# The native checks: everything compiled with warnings as errors, the layout library's tests and mutations under
+# AddressSanitizer and UndefinedBehaviorSanitizer, and fuzzing where Clang is installed.
+#
+# SLANG_ROOT=DIR (a Slang compiler root, e.g. from `toolchain install slang`) adds the recorder and its twin.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+PATH=$PWD/.venv/bin:$PATH # CMake and Ninja come with the package's dependencies
+jobs=${JOBS:-$(nproc)}
+build=build/native
+root=${SLANG_ROOT:-}
+
+step() { printf '\n== %s\n' "$*"; }
+
+configure() { # FOLDER OPTION...
+    local folder=$1
+    shift
+    cmake -S native -B "$folder" -G Ninja -DDREAM_BUILD_TESTS=ON "$@" >"$folder.log" 2>&1 || {
+        cat "$folder.log"
+        return 1
+    }
+}
+
+mkdir -p "$build"
+
+step "warnings as errors"
+recorder=()
+if [ -n "$root" ]; then
+    recorder=(-DDREAM_BUILD_RECORDER=ON "-DSLANG_ROOT=$root")
+else
+    echo "SKIP recorder: SLANG_ROOT names no Slang compiler root"
+fi
+configure "$build/release" -DCMAKE_BUILD_TYPE=Release "${recorder[@]}"
+cmake --build "$build/release" --parallel "$jobs"
+ctest --test-dir "$build/release" --output-on-failure
+
+step "address and undefined-behaviour sanitizers"
+configure "$build/sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DDREAM_SANITIZE=address;undefined"
+cmake --build "$build/sanitized" --parallel "$jobs"
+export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1
+export UBSAN_OPTIONS=print_stacktrace=1
+ctest --test-dir "$build/sanitized" --output-on-failure
+"$build/sanitized/tests/dream-layout-mutate" 100000 7
+
+step "libFuzzer"
+if ! command -v clang++ >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    version=$(apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
+    apt-get install -y -qq --no-install-recommends clang "libclang-rt-$version-dev" >/dev/null
+fi
+if command -v clang++ >/dev/null; then
+    configure "$build/fuzz" -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+        "-DDREAM_SANITIZE=address;undefined" -DDREAM_BUILD_FUZZERS=ON
+    cmake --build "$build/fuzz" --parallel "$jobs"
+    mkdir -p "$build/corpus"
+    "$build/fuzz/tests/dream-layout-mutate" --corpus "$build/corpus"
+    "$build/fuzz/fuzz/dream-layout-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -print_final_stats=1 "$build/corpus"
+else
+    echo "SKIP libFuzzer: clang++ is not installed (Debian packages clang and libclang-rt-dev); the mutations above ran"
+fi

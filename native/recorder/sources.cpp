@@ -1,0 +1,165 @@
+#include "sources.hpp"
+
+#include "rejection.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <system_error>
+
+namespace dream::recorder
+{
+
+namespace
+{
+
+const std::filesystem::path first_folder = "@source";
+
+bool is_same(const SlangUUID& a, const SlangUUID& b)
+{
+    return std::memcmp(&a, &b, sizeof(SlangUUID)) == 0;
+}
+
+SlangResult give(const void* data, std::size_t size, ISlangBlob** out)
+{
+    *out = slang_createBlob(data, size);
+    return *out ? SLANG_OK : SLANG_FAIL;
+}
+
+SlangResult give(const std::filesystem::path& path, ISlangBlob** out)
+{
+    const std::string text = path.generic_string();
+    return give(text.c_str(), text.size() + 1, out); // blobs of text end with a NUL
+}
+
+std::filesystem::path normal_absolute(const std::filesystem::path& path)
+{
+    return std::filesystem::absolute(path).lexically_normal();
+}
+
+} // namespace
+
+Sources::Sources(const std::string& first_module)
+    : folder_(std::filesystem::path(first_module).parent_path())
+{
+}
+
+std::string Sources::name_of(const std::string& path) const
+{
+    const std::filesystem::path absolute = normal_absolute(path);
+    const std::filesystem::path from = normal_absolute(folder_.empty() ? std::filesystem::path(".") : folder_ / "");
+    const std::filesystem::path relative = absolute.lexically_relative(from);
+    if (relative.empty())
+        return absolute.generic_string();
+    if (*relative.begin() != "..")
+        return (first_folder / relative).lexically_normal().generic_string();
+    const std::filesystem::path above = relative.lexically_relative("..");
+    return above.generic_string();
+}
+
+std::string Sources::path_of(const std::string& name) const
+{
+    const std::filesystem::path from_root(name);
+    if (from_root.is_absolute())
+        return name;
+    const std::filesystem::path in_first = from_root.lexically_relative(first_folder);
+    const bool is_in_first = !in_first.empty() && *in_first.begin() != "..";
+    return (folder_ / (is_in_first ? in_first : ".." / from_root)).lexically_normal().string();
+}
+
+std::string Sources::with_paths(const std::string& diagnostics) const
+{
+    // `--> NAME:LINE:COLUMN`, and in the older form `NAME(LINE): error`.
+    static const std::regex place(R"((^|\n)([ ]*--> )?([^\n:(]+)(:\d+:\d+|\(\d+\): ))");
+    std::string result;
+    auto at = diagnostics.cbegin();
+    for (std::sregex_iterator match(diagnostics.begin(), diagnostics.end(), place), end; match != end; ++match)
+    {
+        const std::string name = (*match)[3];
+        const std::string path = path_of(name);
+        std::error_code error;
+        result.append(at, (*match)[3].first);
+        result += std::filesystem::is_regular_file(path, error) ? path : name;
+        at = (*match)[3].second;
+    }
+    return result.append(at, diagnostics.cend());
+}
+
+std::string Sources::read(const std::string& path)
+{
+    std::error_code error;
+    std::ifstream file(path, std::ios::binary);
+    if (!file || std::filesystem::is_directory(path, error))
+        throw Rejection(path + ": cannot be read");
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (file.bad())
+        throw Rejection(path + ": cannot be read");
+    return text;
+}
+
+SlangResult Sources::loadFile(const char* name, ISlangBlob** out)
+{
+    try
+    {
+        std::string text = read(path_of(name));
+        if (text.empty())
+            text = "\n"; // the compiler makes no blob of nothing
+        return give(text.data(), text.size(), out);
+    }
+    catch (const Rejection&)
+    {
+        return SLANG_E_NOT_FOUND;
+    }
+}
+
+SlangResult Sources::getFileUniqueIdentity(const char* name, ISlangBlob** out)
+{
+    return give(std::filesystem::path(name).lexically_normal(), out);
+}
+
+SlangResult Sources::calcCombinedPath(SlangPathType from_type, const char* from, const char* name, ISlangBlob** out)
+{
+    std::filesystem::path folder(from);
+    if (from_type == SLANG_PATH_TYPE_FILE)
+        folder = folder.parent_path();
+    return give((folder / name).lexically_normal(), out);
+}
+
+SlangResult Sources::getPathType(const char* name, SlangPathType* out)
+{
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path_of(name), error);
+    if (!std::filesystem::exists(status))
+        return SLANG_E_NOT_FOUND;
+    *out = std::filesystem::is_directory(status) ? SLANG_PATH_TYPE_DIRECTORY : SLANG_PATH_TYPE_FILE;
+    return SLANG_OK;
+}
+
+SlangResult Sources::getPath(PathKind kind, const char* name, ISlangBlob** out)
+{
+    if (kind == PathKind::OperatingSystem)
+        return give(path_of(name), out);
+    return give(std::filesystem::path(name).lexically_normal(), out);
+}
+
+SlangResult Sources::enumeratePathContents(const char*, FileSystemContentsCallBack, void*)
+{
+    return SLANG_E_NOT_IMPLEMENTED;
+}
+
+void* Sources::castAs(const SlangUUID& id)
+{
+    if (is_same(id, ISlangUnknown::getTypeGuid()) || is_same(id, ISlangCastable::getTypeGuid()) ||
+        is_same(id, ISlangFileSystem::getTypeGuid()) || is_same(id, ISlangFileSystemExt::getTypeGuid()))
+        return static_cast<ISlangFileSystemExt*>(this);
+    return nullptr;
+}
+
+SlangResult Sources::queryInterface(const SlangUUID& id, void** out)
+{
+    *out = castAs(id);
+    return *out ? SLANG_OK : SLANG_E_NO_INTERFACE;
+}
+
+} // namespace dream::recorder

@@ -1,0 +1,208 @@
+"""The install commands as processes: exit codes, JSON, the warm path, killed and concurrent installers."""
+
+from __future__ import annotations
+
+import io
+import json
+import random
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command import Toolchain
+from http_server import Site, serve
+
+from toolchain.digest import Sha256
+from toolchain.sources import tree
+
+PINS = """\
+format = 1
+
+[[pin]]
+name = "tool"
+version = "1.0"
+license = "MIT"
+description = "a tool of many files"
+bin = ["bin"]
+env = {{ TOOL_HOME = "{{root}}" }}
+
+  [[pin.archive]]
+  platform = "any"
+  urls = ["{url}/tool.tar.gz"]
+  sha256 = "{sha256}"
+  verification = "seen"
+  strip = 1
+"""
+
+
+def many_files() -> bytes:
+    """A tar.gz of 400 files: enough work that a kill can fall anywhere in it."""
+    buffer, noise = io.BytesIO(), random.Random(1)
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
+        for number in range(400):
+            data = noise.randbytes(20_000)
+            member = tarfile.TarInfo(f"top/bin/file{number}" if number % 10 else f"top/lib/{number % 7}/file{number}")
+            member.size, member.mode = len(data), 0o755
+            archive.addfile(member, io.BytesIO(data))
+    return buffer.getvalue()
+
+
+TAR = many_files()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serve() as site:
+        site.pages["/tool.tar.gz"] = ("application/gzip", TAR)
+        yield site
+
+
+@pytest.fixture
+def toolchain(site: Site, tmp_path: Path) -> Toolchain:
+    pins = tmp_path / "pins.toml"
+    pins.write_text(PINS.format(url=site.url, sha256=Sha256.of(TAR)))
+    return Toolchain(tmp_path, pins)
+
+
+def root_of(toolchain: Toolchain) -> Path:
+    (root,) = (path for path in toolchain.roots.iterdir() if not path.name.startswith("."))
+    return root
+
+
+def test_install_list_env_uninstall(toolchain: Toolchain) -> None:
+    done = toolchain.run("install", "tool", "--json")
+    assert done.status == 0, done.stderr
+    (one,) = done.json()["installed"]
+    assert (one["outcome"], one["name"], one["version"]) == ("installed", "tool", "1.0")
+    root = root_of(toolchain)
+    assert one["root"] == str(root)
+    assert toolchain.run("list", "--json").json()["installed"][0]["pinned"] is True
+    environment = toolchain.run("env", "tool", "--json").json()
+    assert environment["path"] == [f"{root}/bin"]
+    assert environment["variables"] == {"TOOL_HOME": str(root)}
+    assert f"TOOL_HOME={root}" in toolchain.run("env", "tool").stdout
+    assert "CMAKE_PREFIX_PATH" in toolchain.run("env", "tool", "--cmake").stdout
+    assert toolchain.run("uninstall", "tool").status == 0
+    assert not root.exists()
+    assert toolchain.run("env", "tool").status == 16
+    assert toolchain.run("cache", "verify").status == 0
+
+
+def test_the_warm_path_and_the_ordinary_one_say_the_same(toolchain: Toolchain, site: Site) -> None:
+    toolchain.run("install", "tool")
+    asked = len(site.requests)
+    warm = toolchain.run("install", "tool")
+    assert warm.stdout == f"tool 1.0 (prebuilt) is installed in {root_of(toolchain)}\n"
+    assert warm.stderr == ""
+    ordinary = toolchain.run("install", "tool", "-j2")
+    assert (ordinary.status, ordinary.stdout) == (0, warm.stdout)
+    assert toolchain.run("install", "tool", "--json").json()["installed"][0]["outcome"] == "present"
+    assert len(site.requests) == asked
+
+
+@pytest.mark.parametrize("change", ["pins", "local", "file", "patch", "receipt"])
+def test_the_warm_path_notices_every_change(toolchain: Toolchain, change: str) -> None:
+    toolchain.run("install", "tool")
+    root = root_of(toolchain)
+    local = toolchain.here / "pins.local.toml"
+    if change == "pins":
+        toolchain.pins.write_text(toolchain.pins.read_text().replace('"1.0"', '"1.1"'))
+    elif change == "local":
+        local.write_text(toolchain.pins.read_text().replace('"1.0"', '"1.1"'))
+    elif change == "file":
+        (root / "bin/file1").write_bytes(b"other")
+    elif change == "patch":
+        (toolchain.here / "patches/tool").mkdir(parents=True)
+        (toolchain.here / "patches/tool/0001-new.patch").write_text("--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+new\n")
+    else:
+        (toolchain.roots / ".receipts/tool-prebuilt").write_bytes(b"")
+    again = toolchain.run("install", "tool")
+    assert again.status == 0, again.stderr
+    words = {"file": "repaired", "receipt": "is installed in"}
+    assert words.get(change, "installed in") in again.stdout
+    if change == "local":
+        assert "overrides tool" in again.stderr
+        assert "overridden" in toolchain.run("list").stdout
+    if change in ("pins", "local"):
+        assert "tool 1.1" in again.stdout
+
+
+def test_offline_without_the_archive_ends_with_11_and_says_everything(toolchain: Toolchain, site: Site) -> None:
+    ended = toolchain.run("install", "tool", TOOLCHAIN_OFFLINE="1")
+    assert ended.status == 11
+    place = toolchain.cache / "archives" / Sha256.of(TAR).hex
+    for word in (Sha256.of(TAR).hex, f"{site.url}/tool.tar.gz", str(place), "toolchain cache add"):
+        assert word in ended.stderr
+    as_json = toolchain.run("install", "tool", "--offline", "--json")
+    assert as_json.status == 11
+    assert json.loads(as_json.stderr)["error"] == "fetch"
+    assert site.requests == []
+    brought = toolchain.here / "brought by hand"
+    brought.write_bytes(TAR)
+    assert toolchain.run("cache", "add", str(brought)).status == 0
+    assert toolchain.run("install", "tool", "--offline").status == 0
+
+
+def test_a_wrong_name_ends_with_10_and_a_wrong_option_with_2(toolchain: Toolchain) -> None:
+    wrong = toolchain.run("install", "tol")
+    assert wrong.status == 10
+    assert "did you mean 'tool'" in wrong.stderr
+    assert toolchain.run("install", "--no-such-option", "tool").status == 2
+    assert toolchain.run("install").status == 2
+    assert toolchain.run("install", "tool", TOOLCHAIN_OFFLINE="perhaps").status == 2
+
+
+def test_fifty_killed_installers_leave_one_right_root_and_nothing_unnamed(toolchain: Toolchain) -> None:
+    chance = random.Random(20)
+    for number in range(50):
+        process = toolchain.start("install", "tool", *(["--force"] if number % 2 else []))
+        try:
+            process.wait(timeout=chance.uniform(0.05, 0.9))
+        except subprocess.TimeoutExpired:  # still at work, which is the point
+            process.kill()
+        process.communicate()
+    assert unnamed(toolchain) == set()
+    done = toolchain.run("install", "tool")
+    assert done.status == 0, done.stderr
+    root = root_of(toolchain)
+    tree.reopen(root, full=True)
+    assert unnamed(toolchain) == set()
+    assert toolchain.run("cache", "prune").status == 0
+    assert toolchain.run("cache", "verify").status == 0, toolchain.run("cache", "verify").stdout
+
+
+def unnamed(toolchain: Toolchain) -> set[Path]:
+    """Whatever stands in cache and roots, and is neither part of what is installed nor named by `cache verify`."""
+    verified = toolchain.run("cache", "verify", "--json")
+    named = {Path(finding["where"]) for finding in verified.json()["findings"]}
+    digest = Sha256.of(TAR).hex
+    expected = {
+        toolchain.cache / "CACHEDIR.TAG",
+        toolchain.cache / "archives" / digest,
+        toolchain.cache / "records" / f"{digest}.json",
+        toolchain.roots / ".receipts" / "tool-prebuilt",
+    }
+    whole = set()
+    for root in toolchain.roots.glob("tool-*"):
+        tree.reopen(root)
+        whole.add(root)
+    standing = [path for top in (toolchain.cache, toolchain.roots) for path in top.rglob("*") if not path.is_dir()]
+    known = named | whole
+    return {path for path in standing if path not in expected and not known.intersection((path, *path.parents))}
+
+
+@pytest.mark.parametrize("attempt", range(10))
+def test_eight_installers_at_once_do_the_work_once(toolchain: Toolchain, site: Site, attempt: int) -> None:
+    processes = [toolchain.start("install", "tool", "--json") for _ in range(8)]
+    outcomes = []
+    for process in processes:
+        stdout, stderr = process.communicate(timeout=120)
+        assert process.returncode == 0, stderr
+        outcomes.append(json.loads(stdout)["installed"][0]["outcome"])
+    assert sorted(outcomes) == ["installed"] + ["present"] * 7
+    assert site.paths() == ["/tool.tar.gz"], "one download"
+    tree.reopen(root_of(toolchain), full=True)
+    assert unnamed(toolchain) == set()
+    assert toolchain.run("cache", "verify").status == 0

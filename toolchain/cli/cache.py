@@ -1,0 +1,206 @@
+"""`toolchain cache`: the archive cache, looked into, verified, filled by hand, emptied and carried elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from toolchain import installed
+from toolchain.cli.fetch import platform_option, profile_option, select
+from toolchain.cli.options import Settings, with_settings
+from toolchain.cli.pinned import load_pins
+from toolchain.cli.progress import size_text
+from toolchain.digest import Sha256
+from toolchain.findings import Finding
+from toolchain.pins import Archive, PinSet, require_minimum
+from toolchain.platforms import Platform
+from toolchain.sources import cache as operation
+from toolchain.sources import staging
+from toolchain.sources.store import Store
+
+_JOBS = 2  # hashing: more threads than the cores of a small machine gain nothing against one disk
+
+
+@click.group()
+def cache() -> None:
+    """Look into the archive cache, verify it, move it."""
+
+
+@cache.command("path")
+@with_settings
+def path_(settings: Settings) -> None:
+    """Print the cache's folder."""
+    click.echo(json.dumps({"cache": str(settings.paths.cache)}) if settings.json else str(settings.paths.cache))
+
+
+@cache.command("list")
+@with_settings
+def list_(settings: Settings) -> None:
+    """List the archives in the cache, and which pins use them. Nothing is hashed: see `verify`."""
+    store = Store(settings.paths.cache)
+    users = _users(load_pins(settings))
+    entries = operation.entries(store)
+    if settings.json:
+        rows = [
+            {
+                "file": entry.record.file_name if entry.record else None,
+                "sha256": entry.sha256.hex,
+                "size_bytes": entry.size_bytes,
+                "origins": list(entry.record.origins) if entry.record else [],
+                "pins": users.get(entry.sha256, []),
+                "path": str(store.archive_path(entry.sha256)),
+            }
+            for entry in entries
+        ]
+        click.echo(json.dumps({"cache": str(store.root), "archives": rows}, indent=2))
+        return
+    for entry in entries:
+        name = entry.record.file_name if entry.record else "(no record)"
+        pins = ", ".join(users.get(entry.sha256, [])) or "no pin"
+        click.echo(f"{entry.sha256}  {size_text(entry.size_bytes):>10}  {name}  [{pins}]")
+    total = sum(entry.size_bytes for entry in entries)
+    click.echo(f"{_count(len(entries))}, {size_text(total)} in {store.root}", err=True)
+
+
+@cache.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--unpinned", is_flag=True, help="Also a file that no pin names.")
+@with_settings
+def add(settings: Settings, files: tuple[Path, ...], unpinned: bool) -> None:
+    """Put files into the cache that were brought here by hand.
+
+    A file is known by its SHA-256, whatever it is called. One that is in the cache from another address than the
+    pinned one is accepted for the pinned one by adding it again.
+    """
+    store = Store(settings.paths.cache)
+    pinned = _by_digest(load_pins(settings))
+    rows = []
+    for file in files:
+        entry = operation.add(store, file, pinned, unpinned=unpinned)
+        place = store.archive_path(entry.sha256)
+        rows.append({"file": str(file), "sha256": entry.sha256.hex, "path": str(place)})
+        if not settings.json:
+            click.echo(f"{file}: in the cache as {place}")
+    if settings.json:
+        click.echo(json.dumps({"added": rows}, indent=2))
+
+
+@cache.command()
+@click.option("--stat", is_flag=True, help="Look at installed files by size, mode and time only.")
+@with_settings
+def verify(settings: Settings, stat: bool) -> None:
+    """Hash every archive and every installed file again, and name everything that interrupted work left.
+
+    Exit code 1 when anything is not as it should be.
+    """
+    findings = operation.verify(Store(settings.paths.cache), jobs=_JOBS)
+    findings += installed.verify(settings.paths.toolchains, full=not stat)
+    good = f"every archive in {settings.paths.cache} and every file in {settings.paths.toolchains} is as it should be"
+    _report(settings, findings, good)
+
+
+def _report(settings: Settings, findings: Sequence[Finding], good: str) -> None:
+    """Print findings; ends the command with exit code 1 when there are any."""
+    if settings.json:
+        click.echo(json.dumps({"ok": not findings, "findings": [one.to_json() for one in findings]}, indent=2))
+    else:
+        for one in findings:
+            click.echo(f"{one.rule}: {one.where}\n  expected  {one.expected}\n  seen      {one.seen}")
+            if one.hint:
+                click.echo(f"  hint      {one.hint}")
+        click.echo(good if not findings else f"{len(findings)} found", err=bool(findings))
+    if findings:
+        raise click.exceptions.Exit(1)
+
+
+@cache.command()
+@click.option("--all", "every", is_flag=True, help="Also what pins name: empty the cache.")
+@click.option("--damaged", is_flag=True, help="Hash everything, and remove what is damaged too.")
+@click.option("-n", "--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
+@with_settings
+def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None:
+    """Remove what no pin of this pins file names, and what interrupted work left.
+
+    A cache that several projects share may hold what only the others pin: look with --dry-run first.
+    """
+    keep = set() if every else set(_by_digest(load_pins(settings)))
+    gone = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
+    for path in installed.leftovers(settings.paths.toolchains):
+        gone.append(operation.Removal(path, 0, "what a killed installation left"))
+        if not dry_run:
+            staging.discard(path)
+    total = sum(one.size_bytes for one in gone)
+    if settings.json:
+        rows = [{"path": str(one.path), "size_bytes": one.size_bytes, "why": one.why} for one in gone]
+        click.echo(json.dumps({"dry_run": dry_run, "size_bytes": total, "removed": rows}, indent=2))
+        return
+    for one in gone:
+        click.echo(f"{one.path}: {one.why}")
+    verb = "would be removed" if dry_run else "removed"
+    click.echo(f"{'nothing' if not gone else f'{len(gone)} files, {size_text(total)}'} {verb}", err=True)
+
+
+@cache.command()
+@click.argument("target", metavar="FILE.tar", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@profile_option
+@platform_option
+@with_settings
+def export(
+    settings: Settings, target: Path, names: tuple[str, ...], profile: str | None, platform: Platform | None
+) -> None:
+    """Write the archives that pins need into one tar file, for a machine without a network.
+
+    All pins, or those named. What the cache lacks is fetched first, unless --offline. Equal archives give equal bytes.
+    """
+    from toolchain.cli.fetching import open_fetching
+    from toolchain.sources.cache_bundle import write_bundle
+
+    pins = load_pins(settings)
+    selection = select(pins, names, profile, platform)
+    require_minimum(pins, selection.archives)
+    with open_fetching(settings) as fetching:
+        verified = fetching.obtain(selection.archives)
+        size_bytes = write_bundle(target, verified, fetching.store)
+    if settings.json:
+        rows = [{"file": one.archive.file_name, "sha256": one.archive.sha256.hex} for one in verified]
+        click.echo(json.dumps({"bundle": str(target), "size_bytes": size_bytes, "archives": rows}, indent=2))
+    else:
+        click.echo(f"{target}: {_count(len(verified))}, {size_text(size_bytes)}")
+
+
+@cache.command("import")
+@click.argument("source", metavar="FILE.tar", type=click.Path(path_type=Path, dir_okay=False))
+@with_settings
+def import_(settings: Settings, source: Path) -> None:
+    """Take in a bundle that `toolchain cache export` wrote. Every archive in it is hashed."""
+    from toolchain.sources.cache_bundle import read_bundle
+
+    taken = read_bundle(source, Store(settings.paths.cache))
+    if settings.json:
+        click.echo(json.dumps({"imported": [one.hex for one in taken]}, indent=2))
+    else:
+        click.echo(f"{_count(len(taken))} of {source} verified in {settings.paths.cache}")
+
+
+def _by_digest(pins: PinSet) -> dict[Sha256, list[Archive]]:
+    found: dict[Sha256, list[Archive]] = {}
+    for pin in pins.pins:
+        for archive in pin.archives:
+            found.setdefault(archive.sha256, []).append(archive)
+    return found
+
+
+def _users(pins: PinSet) -> dict[Sha256, list[str]]:
+    users: dict[Sha256, set[str]] = {}
+    for pin in pins.pins:
+        for archive in pin.archives:
+            users.setdefault(archive.sha256, set()).add(pin.name)
+    return {sha256: sorted(names) for sha256, names in users.items()}
+
+
+def _count(number: int) -> str:
+    return "1 archive" if number == 1 else f"{number} archives"

@@ -1,0 +1,225 @@
+"""The archive cache as a whole: what is in it, what is wrong with it, and what can go."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolchain import locks
+from toolchain.digest import Sha256
+from toolchain.errors import DigestMismatchError, FetchError
+from toolchain.findings import Finding
+from toolchain.pins import Archive
+from toolchain.sources.parallel import at_once
+from toolchain.sources.records import Record, origins_of
+from toolchain.sources.store import Store
+
+_OWN_FOLDERS = frozenset({"archives", "records", "partial", "locks"})
+_OWN_FILES = frozenset({"CACHEDIR.TAG"})
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An archive in the cache, not hashed: the digest is what its name says."""
+
+    sha256: Sha256
+    size_bytes: int
+    record: Record | None
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """Something in the cache that is no archive in use: `kind` is the rule that `verify` reports it under."""
+
+    path: Path
+    size_bytes: int
+    kind: str
+    what: str
+
+
+def entries(store: Store) -> list[Entry]:
+    """Every archive by its name, sorted by digest."""
+    found = []
+    for path in _files(store.root / "archives"):
+        sha256 = _digest_of(path.name)
+        if sha256 is not None:
+            found.append(Entry(sha256, _size(path), store.record(sha256)))
+    return found
+
+
+def verify(store: Store, *, jobs: int) -> list[Finding]:
+    """Hash every archive, and name everything in the cache that is not one in good order. Changes nothing."""
+    listed = entries(store)
+    paths = [store.archive_path(entry.sha256) for entry in listed]
+    findings = []
+    for entry, path, actual in zip(listed, paths, at_once(paths, _hash, jobs=jobs, cancel=lambda: None), strict=True):
+        if isinstance(actual, FetchError):
+            findings.append(Finding("cache.unreadable", str(path), "a file that can be read", actual.message))
+        elif actual != entry.sha256:
+            findings.append(
+                Finding(
+                    "cache.damaged",
+                    str(path),
+                    f"SHA-256 {entry.sha256}",
+                    f"SHA-256 {actual}, {entry.size_bytes} bytes",
+                    "toolchain fetch replaces it; toolchain cache prune --damaged removes it",
+                )
+            )
+    findings += [
+        Finding(f"cache.{left.kind}", str(left.path), "nothing left over", left.what, "toolchain cache prune")
+        for left in leftovers(store)
+    ]
+    return sorted(findings, key=lambda finding: (finding.where, finding.rule))
+
+
+def leftovers(store: Store) -> list[Leftover]:
+    """What interrupted work and strangers left in the cache; what a running process works on is not listed."""
+    found: list[Leftover] = []
+    in_use: set[str] = set()
+    for path in _files(store.root / "locks"):
+        if path.suffix == ".lock" and locks.is_held(path):
+            in_use.add(path.stem)
+        else:
+            found.append(Leftover(path, _size(path), "stale-lock", "a lock that no process holds"))
+    for path in _files(store.root / "partial"):
+        if path.name.partition(".")[0] in in_use:
+            continue
+        size = _size(path)
+        if path.suffix == ".part":
+            found.append(Leftover(path, size, "partial", f"{size} bytes of an interrupted download"))
+        else:
+            found.append(Leftover(path, size, "temporary", "a file of a process that was killed"))
+    for path in _files(store.root / "archives"):
+        if _digest_of(path.name) is None:
+            found.append(Leftover(path, _size(path), "unknown", "a name that is no SHA-256"))
+    for path in _files(store.root / "records"):
+        sha256 = _digest_of(path.stem) if path.suffix == ".json" else None
+        if sha256 is None:
+            found.append(Leftover(path, _size(path), "temporary", "a file of a process that was killed"))
+        elif store.record(sha256) is None:
+            found.append(Leftover(path, _size(path), "bad-record", "something that is no record"))
+        elif not store.archive_path(sha256).is_file():
+            found.append(Leftover(path, _size(path), "orphan-record", "a record of an archive that is not there"))
+    for path in _children(store.root):
+        if path.name not in (_OWN_FOLDERS if path.is_dir() else _OWN_FILES):
+            found.append(Leftover(path, _size(path), "unknown", "something that is not ours"))
+    return found
+
+
+@dataclass(frozen=True)
+class Removal:
+    """A path that `prune` removed, or would, and why."""
+
+    path: Path
+    size_bytes: int
+    why: str
+
+
+def prune(store: Store, *, keep: Collection[Sha256], damaged: bool, dry_run: bool) -> list[Removal]:
+    """Remove the archives that are not in `keep` and every leftover of ours; with `damaged` also archives with other
+    bytes than their name says. What is not ours stays. Raises FetchError where something cannot be removed.
+    """
+    doomed: list[Removal] = []
+    for entry in entries(store):
+        path = store.archive_path(entry.sha256)
+        if entry.sha256 not in keep:
+            why = "no pin names it"
+        elif damaged and _hash(path) != entry.sha256:
+            why = "its bytes are not those of its name"
+        else:
+            continue
+        doomed.append(Removal(path, entry.size_bytes, why))
+        record = store.record_path(entry.sha256)
+        if record.is_file():
+            doomed.append(Removal(record, _size(record), why))
+    known = {removal.path for removal in doomed}
+    doomed += [
+        Removal(left.path, left.size_bytes, left.what)
+        for left in leftovers(store)
+        if left.kind != "unknown" and left.path not in known
+    ]
+    if not dry_run:
+        for removal in doomed:
+            try:
+                removal.path.unlink(missing_ok=True)
+            except OSError as error:
+                raise FetchError(f"cannot remove {removal.path}: {error.strerror or error}") from error
+    return doomed
+
+
+def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *, unpinned: bool) -> Entry:
+    """Copy a file into the cache, for the pins that name its digest: a person vouches for where it came from.
+
+    Raises DigestMismatchError where a pin names the file and another digest; FetchError where no pin names the
+    digest and `unpinned` does not allow that, or where the file cannot be read.
+    """
+    try:
+        sha256 = Sha256.of_file(file)
+        archives = pinned.get(sha256, ())
+        if not archives and not unpinned:
+            raise _unwanted(file, sha256, pinned)
+        if file.resolve() != store.archive_path(sha256).resolve():
+            with open(file, "rb") as source:
+                store.put(source, sha256, shown=str(file))
+        size_bytes = file.stat().st_size
+    except OSError as error:
+        raise FetchError(f"cannot read {file}: {error.strerror or error}") from error
+    name = archives[0].file_name if archives else file.name
+    record = store.record(sha256) or Record(sha256, size_bytes, name, ())
+    origins = tuple(origin for archive in archives for origin in origins_of(archive))
+    record = record.also(origins, ())
+    store.remember(sha256, record)
+    return Entry(sha256, size_bytes, record)
+
+
+def _unwanted(
+    file: Path, sha256: Sha256, pinned: Mapping[Sha256, Sequence[Archive]]
+) -> DigestMismatchError | FetchError:
+    namesakes = sorted(
+        digest.hex for digest, archives in pinned.items() if any(one.file_name == file.name for one in archives)
+    )
+    details: dict[str, object] = {"file": str(file), "actual": sha256.hex, "expected": namesakes}
+    if namesakes:
+        return DigestMismatchError(
+            f"{file} is not the pinned file of that name\n  expected  SHA-256 {' or '.join(namesakes)}\n"
+            f"  got       SHA-256 {sha256}, {file.stat().st_size} bytes",
+            hint="bring the file that the pin names, or find out why it changed",
+            details=details,
+        )
+    return FetchError(
+        f"{file} has the SHA-256 {sha256}, which no pin names",
+        hint="add it with --unpinned if you are about to pin it; toolchain cache prune removes it otherwise",
+        details=details,
+    )
+
+
+def _hash(path: Path) -> Sha256:
+    try:
+        return Sha256.of_file(path)
+    except OSError as error:
+        raise FetchError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _digest_of(name: str) -> Sha256 | None:
+    try:
+        return Sha256(name)
+    except ValueError:
+        return None
+
+
+def _children(folder: Path) -> Iterator[Path]:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        yield from sorted(folder.iterdir())
+
+
+def _files(folder: Path) -> list[Path]:
+    return list(_children(folder))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
