@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SHADERS, Recorder
-from tests.support import spirv
+from recording import SHADERS, Recorder
+import spirv
 from toolchain.layout import load, names
 from toolchain.layout.model import Layout
 from toolchain.layout.rows import Row, Rows
@@ -199,9 +199,7 @@ def test_ray_tracing_program(recorder: Recorder, tmp_path: Path, target: str) ->
 
 def test_sentinels_counters_and_pointers(recorder: Recorder, tmp_path: Path) -> None:
     code = tmp_path / "bindless.spv"
-    layout, rows = record(
-        recorder, tmp_path, "spirv", SHADERS / "bindless.slang", "-entry", "bindless", "-o", code
-    )
+    layout, rows = record(recorder, tmp_path, "spirv", SHADERS / "bindless.slang", "-entry", "bindless", "-o", code)
     ranges = [r for t in layout.document["type_layouts"] for r in t["binding_ranges"]]
     assert any(r["binding_count"] == "unbounded" for r in ranges)
     counters = [t for t in layout.type_layouts if t.explicit_counter is not None]
@@ -246,7 +244,9 @@ TWINS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("target", "arguments"), TWINS, ids=lambda value: value if isinstance(value, str) else value[0])
+@pytest.mark.parametrize(
+    ("target", "arguments"), TWINS, ids=lambda value: value if isinstance(value, str) else value[0]
+)
 def test_blob_answers_as_the_compiler_does(
     native_build: Callable[[str], Path], tmp_path: Path, target: str, arguments: list[str]
 ) -> None:
