@@ -37,9 +37,10 @@ lint: $(VENV)/package-installed $(VENV)/dev-installed
 	$(BIN)/mypy
 
 native: $(VENV)/package-installed
-	ci/native.sh
+	$(BIN)/toolchain install slang
+	eval "$$($(BIN)/toolchain env slang)" && SLANG_ROOT=$$DREAM_SLANG ci/native.sh
 
-check: test lint
+check: test lint native
 
 check-gpu-air:
 	@echo 'make check-gpu-air: the AIR check is not built yet; nothing was checked' >&2

@@ -44,6 +44,12 @@ ctest --test-dir "$build/sanitized" --output-on-failure
 "$build/sanitized/tests/dream-layout-mutate" 100000 7
 
 step "libFuzzer"
+if ! command -v clang++ >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -qq
+    version=$(apt-cache depends clang | sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p' | head -n 1)
+    apt-get install -y -qq --no-install-recommends clang "libclang-rt-$version-dev" >/dev/null
+fi
 if command -v clang++ >/dev/null; then
     configure "$build/fuzz" -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=RelWithDebInfo \
         "-DDREAM_SANITIZE=address;undefined" -DDREAM_BUILD_FUZZERS=ON
@@ -52,5 +58,5 @@ if command -v clang++ >/dev/null; then
     "$build/fuzz/tests/dream-layout-mutate" --corpus "$build/corpus"
     "$build/fuzz/fuzz/dream-layout-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -print_final_stats=1 "$build/corpus"
 else
-    echo "SKIP libFuzzer: clang++ is not installed; the mutations above ran instead"
+    echo "SKIP libFuzzer: clang++ is not installed (Debian packages clang and libclang-rt-dev); the mutations above ran"
 fi

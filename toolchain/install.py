@@ -188,12 +188,17 @@ def _make(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive]) -> Toolcha
         built = None
         if plan.pin.recorder:
             digests = [one.sha256 for one in plan.archives]
-            prepared = recorder.prepare(root, sources=job.native, work=staging / "build", archives=digests)
+            prepared = _prepare(root, digests, staging, plan.root, job)
             manifest, built = _add_recorder(root, manifest, prepared, staging, job)
         record = _record(plan, job, archives, built)
         tree.seal(root, manifest, record=record.to_json())
         tree.publish(root, plan.root, replace=True)
     return Toolchain(plan.root, record)
+
+
+def _prepare(root: Path, archives: Sequence[Sha256], work: Path, final: Path, job: Job) -> recorder.Prepared:
+    log = final.parent / installed.LOGS / f"{final.name}.log"  # outlives the staging folder, for when the build fails
+    return recorder.prepare(root, sources=job.native, work=work / "build", log=log, archives=archives)
 
 
 def _add_recorder(
@@ -220,7 +225,7 @@ def _update_recorder(toolchain: Toolchain, job: Job) -> Toolchain | None:
     """Build the recorder anew in a root whose tree is right; None when it is already what would be built."""
     digests = [archive.sha256 for archive in toolchain.record.archives]
     with tree.staged(toolchain.root) as work:
-        prepared = recorder.prepare(toolchain.root, sources=job.native, work=work, archives=digests)
+        prepared = _prepare(toolchain.root, digests, work, toolchain.root, job)
         standing = toolchain.record.recorder
         if standing is not None and standing.fingerprint == prepared.fingerprint:
             return None

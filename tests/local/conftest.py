@@ -1,4 +1,4 @@
-"""What several local tests need: an installed Slang toolchain, and programs built against it."""
+"""What several test files need: an installed Slang toolchain, and programs built against it."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -220,12 +221,34 @@ def test_update(folder: Path, site: Site) -> None:
     assert run(folder, "check", "--online", TOOLCHAIN_PIP_INDEX=index).returncode == 0
 
 
+def test_update_writes_through_a_link_and_keeps_the_mode(folder: Path, site: Site) -> None:
+    (folder / "real.toml").write_text(PINS)
+    (folder / "real.toml").chmod(0o640)
+    (folder / "pins.toml").unlink()
+    (folder / "pins.toml").symlink_to("real.toml")
+    offer(site, {f"tool-1.3-cp311-cp311-{name}.whl": "c" * 64 for name in ["manylinux_2_28_x86_64"]})
+    index = f"{site.url}/simple"
+    ended = run(folder, "update", "tool", "1.3", "--platform", "linux-x86_64", TOOLCHAIN_PIP_INDEX=index)
+    assert ended.returncode == 0, ended.stderr
+    assert (folder / "pins.toml").is_symlink()
+    assert "c" * 64 in (folder / "real.toml").read_text()
+    assert (folder / "real.toml").stat().st_mode & 0o777 == 0o640
+
+
 def test_update_writes_nothing_when_one_platform_has_no_file(folder: Path, site: Site) -> None:
     offer(site, {"tool-1.3-cp311-cp311-manylinux_2_28_x86_64.whl": "c" * 64})
     ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=f"{site.url}/simple")
     assert ended.returncode == 10
     assert "has no file for the same machines as tool-1.2-cp311-cp311-macosx_11_0_arm64.whl" in ended.stderr
     assert (folder / "pins.toml").read_text() == PINS
+
+
+def test_update_leaves_a_choice_between_files_to_a_person(folder: Path, site: Site) -> None:
+    names = ["manylinux_2_28_x86_64", "macosx_12_0_arm64", "macosx_13_0_arm64"]
+    offer(site, {f"tool-1.3-cp311-cp311-{name}.whl": f"{number}" * 64 for number, name in enumerate(names)})
+    ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=f"{site.url}/simple")
+    assert ended.returncode == 10
+    assert "tool-1.3-cp311-cp311-macosx_12_0_arm64.whl, tool-1.3-cp311-cp311-macosx_13_0_arm64.whl" in ended.stderr
 
 
 def test_update_of_one_platform(folder: Path, site: Site) -> None:
@@ -369,3 +392,58 @@ def test_a_redirect_is_followed(folder: Path, site: Site) -> None:
     site.redirects["/v1.3/u-1.3.zip"] = "/elsewhere.zip"
     site.pages["/elsewhere.zip"] = ("application/zip", b"zip")
     assert run(folder, "update", "u", "1.3").returncode == 0
+
+
+def test_update_refuses_a_body_that_ends_early(folder: Path, site: Site) -> None:
+    text = url_pins(site)
+    (folder / "pins.toml").write_text(text)
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
+    site.lengths["/v1.3/u-1.3.zip"] = 4
+    assert run(folder, "update", "u", "1.3").returncode == 11
+    assert (folder / "pins.toml").read_text() == text
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate of this machine's loopback address, with its key."""
+    program = shutil.which("openssl")
+    if program is None:
+        pytest.skip("needs the program openssl, to make a certificate")
+    path = tmp_path_factory.mktemp("tls") / "both.pem"
+    subject = ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
+    places = ["-keyout", str(path), "-out", str(path.with_suffix(".crt"))]
+    subprocess.run(
+        [program, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject, *places],
+        check=True,
+        capture_output=True,
+    )
+    path.write_text(path.read_text() + path.with_suffix(".crt").read_text())
+    return path
+
+
+def test_a_redirect_from_https_to_http_is_refused(folder: Path, site: Site, certificate: Path) -> None:
+    site.pages["/elsewhere.zip"] = ("application/zip", b"zip")
+    with serve(tls=certificate) as secure:
+        text = url_pins(secure)
+        (folder / "pins.toml").write_text(text)
+        secure.redirects["/v1.3/u-1.3.zip"] = "/here.zip"
+        secure.pages["/here.zip"] = ("application/zip", b"zip")
+        trust = {"REQUESTS_CA_BUNDLE": str(certificate)}
+        assert run(folder, "update", "u", "1.3", "--dry-run", **trust).returncode == 0
+        secure.redirects["/v1.3/u-1.3.zip"] = f"{site.url}/elsewhere.zip"
+        ended = run(folder, "update", "u", "1.3", **trust)
+        assert ended.returncode == 11
+        assert "which is not https" in ended.stderr
+        assert (folder / "pins.toml").read_text() == text
+
+
+def test_an_https_index_serves_no_http(folder: Path, site: Site, certificate: Path) -> None:
+    with serve(tls=certificate) as secure:
+        offer(secure, {"tool-1.3-cp311-cp311-manylinux_2_28_x86_64.whl": "c" * 64})
+        page = secure.pages["/simple/tool/"]
+        assert isinstance(page, tuple)
+        secure.pages["/simple/tool/"] = (page[0], page[1].replace(b"/f/tool", f"{site.url}/f/tool".encode()))
+        trust = {"REQUESTS_CA_BUNDLE": str(certificate), "TOOLCHAIN_PIP_INDEX": f"{secure.url}/simple"}
+        ended = run(folder, "update", "tool", "1.3", **trust)
+        assert ended.returncode == 11
+        assert "over http" in ended.stderr

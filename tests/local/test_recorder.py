@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from recording import SHADERS, Recorder
 import spirv
+from recording import SHADERS, Recorder
+
 from toolchain.layout import load, names
 from toolchain.layout.model import Layout
 from toolchain.layout.rows import Row, Rows

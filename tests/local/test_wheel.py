@@ -8,9 +8,8 @@ import venv
 from pathlib import Path
 
 import pytest
-
-from recording import BUILD, CHECKOUT
 from layouts import PARTICLES
+from recording import BUILD, CHECKOUT
 
 pytestmark = pytest.mark.slow
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 
 @dataclass
@@ -20,11 +22,15 @@ class Asked:
 
 @dataclass
 class Site:
-    """`pages` by path: (content type, bytes), or a status alone. `requests` are those that came, in order."""
+    """`pages` by path: (content type, bytes), or a status alone. `requests` are those that came, in order.
+
+    `lengths` are the Content-Lengths of pages that state a wrong one.
+    """
 
     url: str = ""
     pages: dict[str, tuple[str, bytes] | int] = field(default_factory=dict)
     redirects: dict[str, str] = field(default_factory=dict)
+    lengths: dict[str, int] = field(default_factory=dict)
     requests: list[Asked] = field(default_factory=list)
 
     def paths(self) -> list[str]:
@@ -32,8 +38,8 @@ class Site:
 
 
 @contextlib.contextmanager
-def serve() -> Iterator[Site]:
-    """A server for the block's time."""
+def serve(*, tls: Path | None = None) -> Iterator[Site]:
+    """A server for the block's time; it speaks https with the certificate and the key in the file `tls`."""
     site = Site()
 
     class Handler(BaseHTTPRequestHandler):
@@ -49,7 +55,7 @@ def serve() -> Iterator[Site]:
             kind, data = ("text/plain", b"") if isinstance(page, int) else page
             self.send_response(page if isinstance(page, int) else 200)
             self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(data)))
+            self.send_header("Content-Length", str(site.lengths.get(self.path, len(data))))
             self.end_headers()
             if self.command == "GET":
                 self.wfile.write(data)
@@ -59,7 +65,11 @@ def serve() -> Iterator[Site]:
         def log_message(self, format: str, *args: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    site.url = f"http://127.0.0.1:{server.server_address[1]}"
+    if tls is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+    site.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

@@ -1,4 +1,4 @@
-"""Places of this checkout, and the installed recorder as a value."""
+"""The installed recorder, run as people run it, and where the tests' shaders are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-CHECKOUT = Path(__file__).resolve().parent.parent.parent
+CHECKOUT = Path(__file__).resolve().parents[2]
 SHADERS = CHECKOUT / "tests" / "data" / "shaders"
 # Kept between runs: an installation or a build that is current is not made again.
 BUILD = CHECKOUT / "build" / "tests"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from layouts import PARTICLES, RECORDED, resealed
+
 from toolchain import layout
 from toolchain.errors import LayoutError
 from toolchain.layout import names, rows

@@ -42,10 +42,11 @@ def sources_digest(sources: Path) -> Sha256:
     return fingerprint({path.relative_to(sources).as_posix(): Sha256.of_file(path).hex for path in files})
 
 
-def prepare(root: Path, *, sources: Path, work: Path, archives: Sequence[Sha256]) -> Prepared:
+def prepare(root: Path, *, sources: Path, work: Path, log: Path, archives: Sequence[Sha256]) -> Prepared:
     """Configure the recorder for the compiler in `root`, in the folder `work`; builds nothing.
 
-    `archives` are the digests of what `root` was made from. Raises ProcessError where no compiler works.
+    `archives` are the digests of what `root` was made from. All output goes to the file `log`, which begins anew.
+    Raises ProcessError where no compiler works.
     """
     programs = cmake.find_programs()
     definitions = {
@@ -55,8 +56,8 @@ def prepare(root: Path, *, sources: Path, work: Path, archives: Sequence[Sha256]
         "SLANG_ROOT": str(root),
     }
     project = cmake.Project(sources, work / "build", cmake.default_generator(), definitions)
-    work.mkdir(parents=True, exist_ok=True)
-    log = work / "log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_bytes(b"")
     compiler = cmake.configure(project, programs, log=log)["CXX"]
     inputs: dict[str, object] = {
         "recipe": _RECIPE,

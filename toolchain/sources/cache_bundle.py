@@ -115,6 +115,8 @@ def _members(source: Path, tar: tarfile.TarFile) -> tuple[dict[Sha256, tarfile.T
         if record is None:
             raise ArchiveError(f"{source}: {member.name} is no record")
         records[sha256] = record
+    if not archives:
+        raise ArchiveError(f"{source}: no archive in it")
     return archives, records
 
 

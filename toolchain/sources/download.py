@@ -131,6 +131,7 @@ class Download:
             try:
                 return self._attempt(address)
             except TransferError as error:
+                self._stop()
                 failures = 1 if self._incoming.size_bytes > before else failures + 1
                 if not error.retryable or failures >= ATTEMPTS:
                     raise

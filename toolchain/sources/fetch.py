@@ -43,7 +43,7 @@ def obtain(
     groups: dict[Sha256, dict[Archive, None]] = {}
     for archive in archives:
         groups.setdefault(archive.sha256, {})[archive] = None
-    outcomes = at_once(list(groups.values()), job.bring_all, jobs=jobs, cancel=job.cancelled.set)
+    outcomes = at_once(list(groups.values()), job.bring_all, jobs=jobs, cancel=job.cancel)
     failures = [outcome for outcome in outcomes if isinstance(outcome, ToolchainError)]
     if failures:
         raise one_error(failures)
@@ -67,7 +67,12 @@ class _Job:
         self._store = store
         self._network = network
         self._progress = progress
-        self.cancelled = threading.Event()
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """End every download soon, with its part in the cache and its lock let go. From any thread."""
+        self._cancelled.set()
+        self._network.client.abort()
 
     def bring_all(self, archives: Iterable[Archive]) -> list[VerifiedArchive]:
         """Several pins of one digest."""
@@ -99,5 +104,5 @@ class _Job:
         return verified
 
     def _stop(self) -> None:
-        if self.cancelled.is_set():
+        if self._cancelled.is_set():
             raise TransferError("interrupted", retryable=False)

@@ -6,7 +6,12 @@ https to http, and reads raw bytes, because a body that a client decodes is anot
 
 from __future__ import annotations
 
+import contextlib
+import io
+import socket
+import sys
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,6 +88,7 @@ class Client:
     connections: int = 16
     monotonic: Callable[[], float] = time.monotonic
     _session: requests.Session | None = field(default=None, repr=False)
+    _bodies: weakref.WeakSet[_SocketBody] = field(default_factory=weakref.WeakSet, repr=False)
 
     @property
     def session(self) -> requests.Session:
@@ -100,6 +106,11 @@ class Client:
             session.headers.update({"User-Agent": f"gpu-toolchain/{__version__}", "Accept": "*/*"})
             self._session = session
         return self._session
+
+    def abort(self) -> None:
+        """End every body that is being read, from any thread: its reader gets an error."""
+        for body in list(self._bodies):
+            body.abort()
 
     def get(
         self,
@@ -141,12 +152,10 @@ class Client:
             except (requests.RequestException, OSError, ValueError) as error:
                 raise TransferError(f"{shown}: {_reason(error)}", retryable=True) from error
             if response.status_code not in (301, 302, 303, 307, 308) or "location" not in response.headers:
-                return Answer(
-                    response.status_code,
-                    {name.lower(): value for name, value in response.headers.items()},
-                    shown,
-                    _SocketBody(response, shown, self.limits, self.monotonic),
-                )
+                body = _SocketBody(response, shown, self.limits, self.monotonic)
+                self._bodies.add(body)
+                headers_seen = {name.lower(): value for name, value in response.headers.items()}
+                return Answer(response.status_code, headers_seen, shown, body)
             target = urljoin(url, response.headers["location"])
             response.close()
             if parts.scheme == "https" and urlsplit(target).scheme != "https":
@@ -182,6 +191,7 @@ class _SocketBody:
         # None where the server said no length: then the end of the connection is the end of the body.
         chunked = bool(http.chunked)
         self._left: int | None = None if chunked else http.length
+        self._first = True
         self._window_start = monotonic()
         self._window_bytes = 0
         self._done = self._left == 0
@@ -202,7 +212,7 @@ class _SocketBody:
                 view[:count] = piece
             else:
                 # One wait for bytes, straight into the buffer; http.client's own readinto waits for all of it.
-                count = self._http.fp.readinto1(view if self._left is None else view[: self._left])
+                count = self._http.fp.readinto1(view[: self._most()])
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise TransferError(f"{self._shown}: {_reason(error)}", retryable=True) from error
         if self._left is not None:
@@ -216,6 +226,14 @@ class _SocketBody:
         self._watch(count)
         return count
 
+    def _most(self) -> int:
+        """How much to ask for. The first time only what may have come with the headers: asked for more than its own
+        buffer holds, io.BufferedReader.readinto1 waits for the socket even when it has bytes to give."""
+        left = sys.maxsize if self._left is None else self._left
+        most = io.DEFAULT_BUFFER_SIZE if self._first else left
+        self._first = False
+        return min(most, left)
+
     def _watch(self, count: int) -> None:
         self._window_bytes += count
         now = self._monotonic()
@@ -227,6 +245,10 @@ class _SocketBody:
                 f"{self._shown} stalls: {self._window_bytes} bytes in {elapsed_s:.0f} s", retryable=True
             )
         self._window_start, self._window_bytes = now, 0
+
+    def abort(self) -> None:
+        with contextlib.suppress(OSError, AttributeError):  # no socket any more: nobody waits for it
+            self._http.fp.raw._sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         if self._done:

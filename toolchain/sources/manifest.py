@@ -26,7 +26,7 @@ class TreeFile:
     executable: bool
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class TreeLink:
     """A symbolic link of a tree; `target` is its text, relative to the link's folder."""
 

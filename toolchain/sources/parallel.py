@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from toolchain.errors import ToolchainError
 
 # An interrupted run waits this long for its threads to let go of locks and parts; the kernel does it otherwise.
-INTERRUPT_GRACE_S = 1.0
+INTERRUPT_GRACE_S = 2.0
 
+_LOOK_S = 0.2  # how soon another thread's crash is noticed; the end of a thread is noticed at once
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -28,32 +31,48 @@ def at_once(
     crashes: list[BaseException] = []
     todo = iter(range(len(items)))
     turn = threading.Lock()
+    ended: queue.SimpleQueue[None] = queue.SimpleQueue()
 
     def run() -> None:
-        while not crashes:
-            with turn:
-                number = next(todo, None)
-            if number is None:
-                return
-            try:
-                outcomes[number] = work(items[number])
-            except ToolchainError as error:
-                outcomes[number] = error
-            except BaseException as error:  # noqa: BLE001 - raised again below, on the caller's thread
-                crashes.append(error)
+        try:
+            while not crashes:
+                with turn:
+                    number = next(todo, None)
+                if number is None:
+                    return
+                try:
+                    outcomes[number] = work(items[number])
+                except ToolchainError as error:
+                    outcomes[number] = error
+                except BaseException as error:  # noqa: BLE001 - raised again below, on the caller's thread
+                    crashes.append(error)
+        finally:
+            ended.put(None)
 
-    threads = [threading.Thread(target=run, daemon=True) for _ in range(min(jobs, len(items)) - 1)]
+    threads = [threading.Thread(target=run, daemon=True) for _ in range(min(jobs, len(items)))]
+    running = len(threads)
     for thread in threads:
         thread.start()
+    # This thread only waits: a signal that comes just before a blocking call would be noticed when that call ends.
+    # And it waits for a queue: an interrupted Thread.join takes its thread for ended (CPython 3.10 to 3.12).
     try:
-        run()
-        for thread in threads:
-            thread.join()
-    finally:
-        if crashes or len(outcomes) < len(items):
-            cancel()
-            for thread in threads:
-                thread.join(timeout=INTERRUPT_GRACE_S)
+        while running and not crashes:
+            running -= _ended_within(_LOOK_S, ended)
+    except KeyboardInterrupt as interrupt:
+        crashes.append(interrupt)
     if crashes:
+        cancel()
+        give_up_at = time.monotonic() + INTERRUPT_GRACE_S
+        while running and time.monotonic() < give_up_at:
+            running -= _ended_within(_LOOK_S, ended)
         raise crashes[0]
     return [outcomes[number] for number in range(len(items))]
+
+
+def _ended_within(seconds: float, ended: queue.SimpleQueue[None]) -> int:
+    """How many threads (0 or 1) reported their end, waiting a while for one."""
+    try:
+        ended.get(timeout=seconds)
+    except queue.Empty:
+        return 0
+    return 1

@@ -110,7 +110,7 @@ def _measure(
                 progress.advance(label, len(piece))
     except (requests.RequestException, OSError) as error:
         raise _unreachable(url, error) from error
-    if expected is not None and count != expected:
+    if expected is not None and count != expected:  # urllib3 before 2 does not look
         raise FetchError(f"{url} states {expected} bytes and sent {count}", details={"url": url})
     progress.finish(label, "hashed")
     return _measured(sha256.hexdigest(), sha512.digest(), count)

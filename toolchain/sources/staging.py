@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +29,7 @@ class Leftover:
 
 def beside(final: Path) -> Path:
     """An unused path beside `final`, named so that it is known as a leftover if this process dies."""
-    return final.with_name(f"{PREFIX}{final.name}-{os.getpid()}-{secrets.token_hex(4)}")
+    return final.with_name(f"{PREFIX}{final.name}-{os.getpid()}-{os.urandom(4).hex()}")
 
 
 def stage(final: Path) -> Path:
@@ -57,6 +55,8 @@ def staged(final: Path) -> Iterator[Path]:
 
 def discard(staging: Path) -> None:
     """Remove a staging folder, or a file left beside one, as far as it is still there."""
+    import shutil
+
     shutil.rmtree(staging, ignore_errors=True)
     with contextlib.suppress(OSError):
         staging.unlink()

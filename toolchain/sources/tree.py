@@ -1,7 +1,8 @@
 """Extracted and patched trees: made from verified archives, sealed with a manifest, checked against it when opened.
 
 How a tree gets to its final place is `staging`'s business, and how it is compared with its manifest `verify`'s; both
-are offered here too, as this is the module that others use.
+are offered here too, as this is the module that others use. What only building needs is imported by `build`: opening
+and checking a tree is what warm commands do, and those imports cost as much as hashing 100 MB.
 """
 
 from __future__ import annotations
@@ -12,20 +13,22 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, InstallError
 from toolchain.fingerprint import fingerprint
-from toolchain.pins import Archive
 from toolchain.progress import Progress, Silent
-from toolchain.sources import archive, manifest, patch, placing, tree_stat
+from toolchain.sources import manifest, tree_stat
 from toolchain.sources.manifest import MODE, Manifest, PatchEffect, TreeFile, TreeLink
-from toolchain.sources.members import Kind
-from toolchain.sources.patch import Patch
 from toolchain.sources.staging import PREFIX as STAGING_PREFIX
 from toolchain.sources.staging import Leftover, beside, discard, leftovers, publish, stage, staged
-from toolchain.sources.store import VerifiedArchive
 from toolchain.sources.verify import HAS_MODES, OWN_NAMES, RECORD_NAME, default_jobs, scan, verify
+
+if TYPE_CHECKING:
+    from toolchain.pins import Archive
+    from toolchain.sources.patch import Patch
+    from toolchain.sources.store import VerifiedArchive
 
 # Raised whenever the same archives, strip, places, links and patches would make another tree.
 TREE_FORMAT = 1
@@ -78,6 +81,9 @@ def build(
     `tree_stat.FIXED_TIME_NS`, every mode 0644 or 0755. Raises ArchiveError and PatchError; what stands in `staging`
     is then to be discarded.
     """
+    from toolchain.sources import archive, patch, placing
+    from toolchain.sources.members import Kind
+
     progress = progress or Silent()
     jobs = jobs or default_jobs()
     label = key = ", ".join(one.archive.file_name for one in archives)

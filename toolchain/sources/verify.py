@@ -40,52 +40,77 @@ def verify(
     `ignore` are names in the root that belong to someone else. Findings come sorted by path. Raises InstallError
     where the folder cannot be read.
     """
-    findings: list[Finding] = []
-
-    def find(rule: str, path: str, expected: str, seen: str) -> None:
-        hint = "install again with --force"
-        findings.append(Finding(f"tree.{rule}", os.path.join(root, path), expected, seen, hint))  # noqa: PTH118
-
     try:
-        standing = _scan(os.fspath(root), OWN_NAMES | set(ignore))
-        hashable: list[TreeFile] = []
-        expected: dict[str, TreeFile | TreeLink | None] = {file.path: file for file in tree.files}
-        expected |= {link.path: link for link in tree.links}
-        expected |= dict.fromkeys(tree.folders)
-        for path in expected.keys() - standing.keys():
-            find("missing", path, _described(expected[path]), "nothing")
-        for path, seen in standing.items():
-            if path not in expected:
-                find("extra", path, "nothing", _seen_kind(seen))
-                continue
-            want = expected[path]
-            if isinstance(want, TreeFile):
-                if not _is(seen, 0o100000):
-                    find("kind", path, "a file", _seen_kind(seen))
-                elif seen.st_size != want.size_bytes:
-                    find("size", path, f"{want.size_bytes} bytes", f"{seen.st_size} bytes")
-                else:
-                    hashable.append(want)
-                    if HAS_MODES and seen.st_mode & 0o7777 != int(MODE[want.executable], 8):
-                        find("mode", path, MODE[want.executable], f"{seen.st_mode & 0o7777:04o}")
-            elif isinstance(want, TreeLink):
-                if not _is(seen, 0o120000):
-                    find("kind", path, "a symbolic link", _seen_kind(seen))
-                elif (target := _target(root, path)) != want.target:
-                    find("link", path, f"a link to {want.target}", f"a link to {target}")
-            elif not _is(seen, 0o040000):
-                find("kind", path, "a folder", _seen_kind(seen))
-        if full:
-            for file, digest in _hash_all(root, hashable, jobs or default_jobs()):
-                if digest != file.sha256.hex:
-                    find("content", file.path, f"SHA-256 {file.sha256}", f"SHA-256 {digest}")
-        else:
-            for path, what in tree_stat.differences(os.fspath(root), tree.digest.hex, limit=len(expected) + 1) or ():
-                if path != "." and not any(f.where == os.path.join(root, path) for f in findings):  # noqa: PTH118
-                    find("time", path, "untouched since it was installed", what)
+        if not full:
+            findings, _ = _compare(root, tree, ignore)
+            return _sorted([*findings, *_by_stamp(root, tree, findings)])
+        # The other cores hash what the manifest lists while this one looks at what is there.
+        hashing = _Hashing(root, tree.files, jobs or default_jobs())
+        try:
+            findings, same_size = _compare(root, tree, ignore)
+        except BaseException:
+            hashing.abandon()
+            raise
+        hashing.finish()
+        for file in same_size:
+            seen = hashing.digest_of(file.path)
+            if seen != file.sha256.hex:
+                findings.append(_finding("content", root, file.path, f"SHA-256 {file.sha256}", f"SHA-256 {seen}"))
+        return _sorted(findings)
     except OSError as error:
         raise InstallError(f"{error.filename or root}: cannot be read: {error.strerror or error}") from error
+
+
+def _finding(rule: str, root: Path, path: str, expected: str, seen: str) -> Finding:
+    where = os.path.join(root, path)  # noqa: PTH118 - a thousand of these
+    return Finding(f"tree.{rule}", where, expected, seen, "install it again: toolchain install NAME --force")
+
+
+def _sorted(findings: list[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: finding.where)
+
+
+def _compare(root: Path, tree: Manifest, ignore: Collection[str]) -> tuple[list[Finding], list[TreeFile]]:
+    """What is wrong by name, kind, size, mode and link; and the files whose content is still in question."""
+    standing = _scan(os.fspath(root), OWN_NAMES | set(ignore))
+    expected: dict[str, TreeFile | TreeLink | None] = {file.path: file for file in tree.files}
+    expected |= {link.path: link for link in tree.links}
+    expected |= dict.fromkeys(tree.folders)
+    same_size: list[TreeFile] = []
+    findings = [
+        _finding("missing", root, path, _described(expected[path]), "nothing")
+        for path in expected.keys() - standing.keys()
+    ]
+    for path, seen in standing.items():
+        if path not in expected:
+            findings.append(_finding("extra", root, path, "nothing", _seen_kind(seen)))
+            continue
+        want = expected[path]
+        kind = 0o100000 if isinstance(want, TreeFile) else 0o040000 if want is None else 0o120000
+        if not _is(seen, kind):
+            findings.append(_finding("kind", root, path, _described(want), _seen_kind(seen)))
+        elif isinstance(want, TreeFile):
+            if seen.st_size != want.size_bytes:
+                findings.append(_finding("size", root, path, f"{want.size_bytes} bytes", f"{seen.st_size} bytes"))
+                continue
+            same_size.append(want)
+            if HAS_MODES and seen.st_mode & 0o7777 != int(MODE[want.executable], 8):
+                findings.append(_finding("mode", root, path, MODE[want.executable], f"{seen.st_mode & 0o7777:04o}"))
+        elif want is not None and (target := _target(root, path)) != want.target:
+            findings.append(_finding("link", root, path, _described(want), f"a link to {target}"))
+    return findings, same_size
+
+
+def _by_stamp(root: Path, tree: Manifest, findings: Sequence[Finding]) -> list[Finding]:
+    """What only the stamp of the quick check can tell: files and folders that were written to."""
+    known = {finding.where for finding in findings}
+    most = len(tree.files) + len(tree.links) + len(tree.folders) + 2
+    found = [
+        _finding("time", root, path, "untouched since it was installed", what)
+        for path, what in tree_stat.differences(os.fspath(root), tree.digest.hex, limit=most) or ()
+        if path != "."
+    ]
+    return [finding for finding in found if finding.where not in known]
 
 
 def _scan(root: str, own: Collection[str]) -> dict[str, os.stat_result]:
@@ -124,39 +149,62 @@ def _described(want: TreeFile | TreeLink | None) -> str:
     return "a folder" if want is None else f"a link to {want.target}"
 
 
-def _hash_all(root: Path, files: Sequence[TreeFile], jobs: int) -> list[tuple[TreeFile, str]]:
-    """The digests of files, by several threads; hashing and reading both leave the interpreter's lock."""
-    todo = sorted(files, key=lambda file: file.size_bytes)  # the largest is taken first, from the end
-    base = os.fspath(root)
-    done: list[tuple[TreeFile, str]] = []
-    failures: list[OSError] = []
+class _Hashing:
+    """Digests of files below `root`, by `jobs` threads of which the caller's is one; it may do other things first.
 
-    def work() -> None:
+    A file that is not there, or is something else, has no digest: whoever asks has looked at it too.
+    """
+
+    # Neither a link in a file's place is followed, nor a FIFO's writer waited for.
+    _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+    def __init__(self, root: Path, files: Sequence[TreeFile], jobs: int) -> None:
+        self._base = os.fspath(root)
+        self._todo = sorted(files, key=lambda file: file.size_bytes)  # the largest is taken first, from the end
+        self._digests: dict[str, str] = {}
+        self._failures: dict[str, OSError] = {}
+        self._threads = [
+            threading.Thread(target=self._work, name=f"verify-{number}") for number in range(1, min(jobs, len(files)))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def abandon(self) -> None:
+        """Hash no further files, and wait for the threads."""
+        self._todo.clear()
+        self._join()
+
+    def finish(self) -> None:
+        """Take part until every file is hashed."""
+        self._work()
+        self._join()
+
+    def digest_of(self, path: str) -> str:
+        """The digest in hexadecimal, after `finish`. Raises OSError where the file could not be read."""
+        if path in self._failures:
+            raise self._failures[path]
+        return self._digests[path]
+
+    def _join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self) -> None:
         view = memoryview(bytearray(READ_SIZE_BYTES))
-        while not failures:
+        while True:
             try:
-                file = todo.pop()
+                path = self._todo.pop().path
             except IndexError:
                 return
             digest = hashlib.sha256()
             try:
-                with open(f"{base}/{file.path}", "rb", buffering=0) as opened:
+                with open(os.open(f"{self._base}/{path}", self._FLAGS), "rb", buffering=0) as opened:
                     while count := opened.readinto(view):
                         digest.update(view[:count])
             except OSError as error:
-                failures.append(error)
-                return
-            done.append((file, digest.hexdigest()))
-
-    threads = [threading.Thread(target=work, name=f"verify-{number}") for number in range(1, min(jobs, len(files)))]
-    for thread in threads:
-        thread.start()
-    work()
-    for thread in threads:
-        thread.join()
-    if failures:
-        raise failures[0]
-    return done
+                self._failures[path] = error
+            else:
+                self._digests[path] = digest.hexdigest()
 
 
 def scan(root: Path, *, jobs: int | None = None, ignore: Collection[str] = ()) -> Manifest:
@@ -172,12 +220,15 @@ def scan(root: Path, *, jobs: int | None = None, ignore: Collection[str] = ()) -
         strange = [path for path, seen in standing.items() if _seen_kind(seen).startswith("a device")]
         if strange:
             raise InstallError(f"{root}: {strange[0]} is a device, FIFO or socket; a tree holds none")
+        hashing = _Hashing(root, sized, jobs or default_jobs())
+        hashing.finish()
         hashed = [
-            TreeFile(file.path, Sha256(digest), file.size_bytes, file.executable)
-            for file, digest in _hash_all(root, sized, jobs or default_jobs())
+            TreeFile(file.path, Sha256(hashing.digest_of(file.path)), file.size_bytes, file.executable)
+            for file in sized
         ]
         links = [TreeLink(path, _target(root, path)) for path, seen in standing.items() if _is(seen, 0o120000)]
     except OSError as error:
         raise InstallError(f"{error.filename or root}: cannot be read: {error.strerror or error}") from error
     folders = sorted(path for path, seen in standing.items() if _is(seen, 0o040000))
-    return Manifest(tuple(sorted(hashed)), tuple(sorted(links)), tuple(folders))
+    links.sort(key=lambda link: link.path)
+    return Manifest(tuple(sorted(hashed)), tuple(links), tuple(folders))

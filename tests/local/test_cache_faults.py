@@ -1,0 +1,530 @@
+"""What disks, users and killed processes do to the cache. Numbers name public reports of the same fault."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from raw_server import HERE, network, pinned, ranged, raw_server, reply
+
+from toolchain import locks
+from toolchain.digest import Sha256
+from toolchain.errors import ArchiveError, DigestMismatchError, FetchError
+from toolchain.pins import Archive, IndexKind, IndexSource
+from toolchain.sources import cache
+from toolchain.sources.cache_bundle import read_bundle, write_bundle
+from toolchain.sources.fetch import obtain, survey
+from toolchain.sources.store import State, Store, VerifiedArchive
+
+DATA = bytes(range(256)) * 40
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "cäche")
+
+
+def fetch(store: Store, *archives: Archive, offline: bool = False) -> tuple[VerifiedArchive, ...]:
+    return obtain(archives, store=store, network=None if offline else network())
+
+
+def spoil(path: Path, data: bytes) -> None:
+    """Write over a file of the cache, which is read-only."""
+    path.chmod(0o644)
+    path.write_bytes(data)
+
+
+# --- damage ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [bytes([DATA[0] ^ 1]) + DATA[1:], b"", DATA[:-1], DATA + b"\n"],
+    ids=["one bit flipped (bazel 5390)", "zero bytes (cargo PR 11665)", "cut short", "longer"],
+)
+def test_a_damaged_archive_heals_itself_online_and_is_named_offline(store: Store, damage: bytes) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        fetch(store, archive)
+        spoil(store.archive_path(archive.sha256), damage)
+        with pytest.raises(FetchError, match="damaged in the cache") as caught:
+            fetch(store, archive, offline=True)
+        assert str(store.archive_path(archive.sha256)) in caught.value.message
+        assert [one.rule for one in cache.verify(store, jobs=1)] == ["cache.damaged"]
+        (verified,) = fetch(store, archive)
+        assert verified.path.read_bytes() == DATA
+        assert len(server.requests) == 2
+    assert cache.verify(store, jobs=1) == []
+    fetch(store, archive, offline=True)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(min_size=1, max_size=300), where=st.integers(0, 299), mask=st.integers(1, 255))
+def test_any_flipped_byte_is_noticed(tmp_path: Path, data: bytes, where: int, mask: int) -> None:
+    store = Store(tmp_path)
+    archive = pinned(data)
+    store.prepare()
+    flipped = bytearray(data)
+    flipped[where % len(data)] ^= mask
+    path = store.archive_path(archive.sha256)
+    path.write_bytes(flipped)
+    assert store.look_up(archive).state is State.DAMAGED
+    path.write_bytes(data)
+    assert store.look_up(archive).state is State.HELD
+    path.unlink()
+
+
+def test_a_folder_where_an_archive_belongs(store: Store) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        store.archive_path(archive.sha256).mkdir(parents=True)
+        assert store.look_up(archive).state is State.DAMAGED
+        with pytest.raises(FetchError, match="cannot publish"):
+            fetch(store, archive)
+
+
+@pytest.mark.parametrize("record", [b"", b"{", b"[]", b'{"format": 1}', b"\xff" * 40, b"[" * 100_000])
+def test_a_damaged_record_costs_nothing_but_the_origin(store: Store, record: bytes) -> None:
+    """cargo PR 11665: a zero-byte stamp is no statement."""
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        fetch(store, archive)
+        store.record_path(archive.sha256).write_bytes(record)
+        fetch(store, archive, offline=True)
+        assert [one.rule for one in cache.verify(store, jobs=1)] == ["cache.bad-record"]
+        assert len(server.requests) == 1
+
+
+def test_one_of_two_archives_deleted(store: Store) -> None:
+    """meson 2359: only what is missing is fetched, and offline only that is named."""
+    with raw_server(lambda request: reply(body=DATA if request.path == "/one" else DATA[1:])) as server:
+        one, two = pinned(DATA, server.url("/one"), name="one"), pinned(DATA[1:], server.url("/two"), name="two")
+        fetch(store, one, two)
+        store.archive_path(two.sha256).unlink()
+        with pytest.raises(FetchError, match="lacks 1 archive") as caught:
+            fetch(store, one, two, offline=True)
+        assert "two: missing" in caught.value.message
+        assert "one" not in caught.value.message.replace(str(store.root), "")
+        fetch(store, one, two)
+        assert [request.path for request in server.requests][2:] == ["/two"]
+        # The other way about: the archive stays, its record goes.
+        store.record_path(one.sha256).unlink()
+        fetch(store, one, two, offline=True)
+
+
+def test_records_are_deterministic(tmp_path: Path) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        records = []
+        for name in ("a", "b"):
+            fetch(Store(tmp_path / name), archive)
+            records.append(Store(tmp_path / name).record_path(archive.sha256).read_bytes())
+    assert records[0] == records[1]
+
+
+# --- origins: a URL changed while the digest stayed (nix 969) --------------------------------------------------------
+
+
+def test_a_new_address_with_other_bytes_is_an_error_and_no_stale_hit(store: Store) -> None:
+    with raw_server(lambda request: reply(body=DATA if request.path == "/1.0" else b"version 2")) as server:
+        fetch(store, pinned(DATA, server.url("/1.0")))
+        bumped = pinned(DATA, server.url("/2.0"))
+        with pytest.raises(DigestMismatchError, match=r"/2\.0"):
+            fetch(store, bumped)
+        with pytest.raises(FetchError, match="the pinned address is new") as caught:
+            fetch(store, bumped, offline=True)
+        assert server.url("/1.0") in caught.value.message
+        # The old pin is as good as before.
+        fetch(store, pinned(DATA, server.url("/1.0")), offline=True)
+
+
+def test_a_new_address_with_the_same_bytes_is_learned(store: Store) -> None:
+    with raw_server(ranged(DATA)) as server:
+        fetch(store, pinned(DATA, server.url("/old")))
+        moved = pinned(DATA, server.url("/new"))
+        fetch(store, moved)
+        assert len(server.requests) == 2
+        record = store.record(moved.sha256)
+        assert record is not None
+        assert set(record.origins) == {server.url("/old"), server.url("/new")}
+        fetch(store, moved, offline=True)
+
+
+def test_one_more_mirror_is_no_new_address(store: Store) -> None:
+    with raw_server(ranged(DATA)) as server:
+        fetch(store, pinned(DATA, server.url("/old")))
+        fetch(store, pinned(DATA, "https://mirror.invalid/x", server.url("/old")), offline=True)
+
+
+def test_a_person_can_vouch_for_a_new_address_offline(store: Store) -> None:
+    with raw_server(ranged(DATA)) as server:
+        fetch(store, pinned(DATA, server.url("/old")))
+    moved = pinned(DATA, "https://nowhere.invalid/new")
+    cache.add(store, store.archive_path(moved.sha256), {moved.sha256: [moved]}, unpinned=False)
+    fetch(store, moved, offline=True)
+
+
+# --- disks and users -------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MiB."""
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    mount = shutil.which("mount")
+    if sys.platform != "linux" or os.geteuid() != 0 or mount is None:
+        pytest.skip("only root can mount a tmpfs")
+    made = subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], check=False, capture_output=True
+    )
+    if made.returncode != 0:
+        pytest.skip(f"this machine mounts no tmpfs: {made.stderr.decode().strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_full_disk_says_so_and_leaves_nothing_half(tiny: Path) -> None:
+    """buildout 101."""
+    big = bytes(3 * 1024 * 1024)
+    with raw_server(ranged(big)) as server:
+        with pytest.raises(FetchError, match="No space left on device") as caught:
+            fetch(Store(tiny), pinned(big, server.url()))
+        assert caught.value.hint is not None
+        assert "make room" in caught.value.hint
+        assert len(server.requests) == 1  # no mirror and no retry makes room
+        files = [path.name for path in tiny.rglob("*") if path.is_file()]
+        assert files == ["CACHEDIR.TAG"]
+    with raw_server(ranged(DATA)) as server:
+        fetch(Store(tiny), pinned(DATA, server.url()))  # what fits is taken
+
+
+def test_a_full_disk_while_a_file_is_added(tiny: Path, tmp_path: Path) -> None:
+    file = tmp_path / "big"
+    file.write_bytes(bytes(3 * 1024 * 1024))
+    archive = pinned(file.read_bytes())
+    with pytest.raises(FetchError, match="No space left"):
+        cache.add(Store(tiny), file, {archive.sha256: [archive]}, unpinned=False)
+    assert [path.name for path in tiny.rglob("*") if path.is_file()] == ["CACHEDIR.TAG"]
+
+
+CHILD = """
+import json, os, sys
+from pathlib import Path
+from raw_server import network, pinned
+from toolchain.errors import ToolchainError
+from toolchain.sources.fetch import obtain
+from toolchain.sources.store import Store
+# As a user who can only read: everything is loaded before, since that user cannot read a home folder either.
+import requests, requests.adapters
+store, url, online = Store(Path(sys.argv[1])), sys.argv[2], sys.argv[3] == "online"
+data = bytes(range(256)) * 40
+net = network() if online else None
+if net: net.client.session
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+for wanted in (pinned(data, url), pinned(data[1:], url)):
+    try:
+        (found,) = obtain([wanted], store=store, network=net)
+        print(json.dumps({"found": found.path.read_bytes() == data}))
+    except ToolchainError as error:
+        print(json.dumps(error.to_json()))
+"""
+
+
+@pytest.mark.parametrize("mode", ["online", "offline"])
+def test_a_populated_cache_serves_users_who_can_only_read(tmp_path: Path, mode: str) -> None:
+    """uv 15934."""
+    if sys.platform == "win32" or os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    root = tmp_path / "cache"
+    with raw_server(ranged(DATA)) as server:
+        fetch(Store(root), pinned(DATA, server.url()))
+        for folder in (tmp_path, *tmp_path.parents[: len(tmp_path.parents) - 2]):
+            folder.chmod(folder.stat().st_mode | 0o055)
+        shutil.rmtree(root / "locks")
+        before = sorted(root.rglob("*"))
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        done = subprocess.run(
+            [sys.executable, "-c", CHILD, str(root), server.url(), mode],
+            capture_output=True, text=True, env=environment, check=True,
+        )  # fmt: skip
+        held, lacking = map(json.loads, done.stdout.splitlines())
+        assert held == {"found": True}
+        assert lacking["error"] == "fetch"
+        if mode == "online":
+            assert "Permission denied" in lacking["message"]
+            assert "--cache" in lacking["hint"]
+            assert len(server.requests) == 1
+    assert sorted(root.rglob("*")) == before
+
+
+def test_a_read_only_file_system(tiny: Path) -> None:
+    store = Store(tiny / "cache")
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        fetch(store, archive)
+        subprocess.run(["mount", "-o", "remount,ro", str(tiny)], check=True)
+        fetch(store, archive)
+        with pytest.raises(FetchError, match="Read-only file system"):
+            fetch(store, pinned(DATA[1:], server.url()))
+        assert cache.verify(store, jobs=1) == []
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks(store: Store, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
+    """interactEM PR 532. No file system here refuses locks, so the one call that takes them does."""
+
+    def refuse(descriptor: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(locks, "_try_lock", refuse)
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        store.prepare()
+        store.partial_path(archive.sha256).write_bytes(DATA[:50])  # maybe someone's who writes it now
+        fetch(store, archive)
+        assert "range" not in server.requests[0].headers
+        assert list((store.root / "partial").iterdir()) == [store.partial_path(archive.sha256)]
+
+
+def test_an_archive_that_runs_is_replaced(store: Store) -> None:
+    """tfenv 404: text file busy, when a running program is opened for writing."""
+    program = shutil.which("sleep")
+    if sys.platform != "linux" or program is None:
+        pytest.skip("needs a program that Linux refuses to write over")
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        store.prepare()
+        path = store.archive_path(archive.sha256)
+        shutil.copy(program, path)
+        running = subprocess.Popen([path, "60"])
+        try:
+            with pytest.raises(OSError, match="busy"):
+                path.open("r+b")
+            fetch(store, archive)
+            assert path.read_bytes() == DATA
+        finally:
+            running.kill()
+            running.wait()
+
+
+def test_a_cache_below_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    store = Store(tmp_path / "file" / "cache")
+    with raw_server(ranged(DATA)) as server, pytest.raises(FetchError, match="cannot write"):
+        fetch(store, pinned(DATA, server.url()))
+    with pytest.raises(FetchError, match="lacks 1 archive"):
+        fetch(store, pinned(DATA, server.url()), offline=True)
+
+
+# --- offline ---------------------------------------------------------------------------------------------------------
+
+
+def test_offline_text_says_all_that_is_missing_and_what_to_do(store: Store) -> None:
+    by_url = pinned(DATA, "https://first.invalid/one.zip", "https://second.invalid/one.zip", name="one.zip")
+    by_index = Archive(
+        platforms=frozenset({HERE}),
+        source=IndexSource(IndexKind.PIP, "pack", "1.2", "pack-1.2-py3-none-any.whl"),
+        file_name="pack-1.2-py3-none-any.whl",
+        sha256=Sha256.of(b"x"),
+        size_bytes=1,
+        verification=by_url.verification,
+        strip=0,
+        places=(),
+        license="MIT",
+        line=2,
+    )
+    with pytest.raises(FetchError) as caught:
+        fetch(store, by_url, by_index, offline=True)
+    assert caught.value.exit_code == 11
+    text = caught.value.message
+    for archive in (by_url, by_index):
+        place = store.archive_path(archive.sha256)
+        assert archive.sha256.hex in text
+        assert str(place) in text
+        assert f"toolchain cache add --cache '{store.root}' {archive.file_name}" in text
+    for origin in ("https://first.invalid/one.zip", "https://second.invalid/one.zip", "pip: pack 1.2"):
+        assert origin in text
+    rows = caught.value.to_json()["details"]
+    assert isinstance(rows, dict)
+    assert [row["state"] for row in rows["archives"]] == ["missing", "missing"]
+    assert rows["archives"][1]["index"]["package"] == "pack"
+    assert not store.root.exists()  # looking makes nothing
+
+
+def test_survey_names_every_state(store: Store) -> None:
+    files = {state: state.value.encode() * 9 for state in State}
+    with raw_server(lambda request: reply(body=files[State(request.path[1:])])) as server:
+        archives = {state: pinned(data, server.url(f"/{state.value}")) for state, data in files.items()}
+        fetch(store, *archives.values())
+    spoil(store.archive_path(archives[State.DAMAGED].sha256), b"?")
+    store.archive_path(archives[State.MISSING].sha256).unlink()
+    archives[State.ELSEWHERE] = pinned(files[State.ELSEWHERE], "https://nowhere.invalid/")
+    holdings = survey(list(archives.values()), store=store)
+    assert [holding.state for holding in holdings] == list(archives)
+
+
+# --- the cache as a whole --------------------------------------------------------------------------------------------
+
+
+def test_verify_names_every_leftover_and_prune_removes_what_is_ours(store: Store) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        fetch(store, archive)
+    other = "0" * 64
+    planted = {
+        f"partial/{other}.part": "cache.partial",
+        f"partial/{other}.12.ab.tmp": "cache.temporary",
+        f"locks/{other}.lock": "cache.stale-lock",
+        f"records/{other}.json": "cache.bad-record",
+        f"records/.{other}.json.1.ab.tmp": "cache.temporary",
+        f"archives/{other}": "cache.damaged",
+        "archives/not-a-digest": "cache.unknown",
+        "notes.txt": "cache.unknown",
+    }
+    for name in planted:
+        (store.root / name).write_bytes(b"x")
+    shutil.copy(store.record_path(archive.sha256), store.root / "keep")
+    record = json.loads((store.root / "keep").read_bytes())
+    (store.root / "keep").unlink()
+    orphan = "1" * 64
+    (store.root / f"records/{orphan}.json").write_text(json.dumps({**record, "sha256": orphan}))
+    planted[f"records/{orphan}.json"] = "cache.orphan-record"
+
+    findings = cache.verify(store, jobs=2)
+    assert {str(Path(one.where).relative_to(store.root)): one.rule for one in findings} == planted
+
+    dry = cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=True)
+    assert len(cache.verify(store, jobs=2)) == len(planted)
+    assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False) == dry
+    left = {str(Path(one.where).relative_to(store.root)) for one in cache.verify(store, jobs=2)}
+    assert left == {"archives/not-a-digest", "notes.txt"}
+    fetch(store, archive, offline=True)
+
+
+def test_prune_keeps_what_is_pinned_even_damaged_unless_told(store: Store) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        fetch(store, archive)
+    spoil(store.archive_path(archive.sha256), b"?")
+    assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False) == []
+    gone = cache.prune(store, keep={archive.sha256}, damaged=True, dry_run=False)
+    assert gone[0].path == store.archive_path(archive.sha256)
+
+
+def test_what_a_running_process_works_on_is_no_leftover(store: Store) -> None:
+    archive = pinned(DATA)
+    with store.receive(archive, on_wait=lambda text: None) as incoming:
+        assert not isinstance(incoming, VerifiedArchive)
+        incoming.open()
+        incoming.write(memoryview(DATA))
+        assert cache.leftovers(store) == []
+        assert cache.prune(store, keep=(), damaged=False, dry_run=False) == []
+        incoming.commit("https://nowhere.invalid/", "here")
+    fetch(store, pinned(DATA, "https://nowhere.invalid/"), offline=True)
+
+
+def test_add_wants_a_pin(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "file with spaces.bin"
+    file.write_bytes(DATA)
+    archive = pinned(DATA, name="whatever it is called.bin")
+    with pytest.raises(FetchError, match="no pin names"):
+        cache.add(store, file, {}, unpinned=False)
+    namesake = pinned(b"other", name=file.name)
+    with pytest.raises(DigestMismatchError, match=str(namesake.sha256)):
+        cache.add(store, file, {namesake.sha256: [namesake]}, unpinned=False)
+    assert not store.root.exists()
+    cache.add(store, file, {archive.sha256: [archive]}, unpinned=False)
+    fetch(store, archive, offline=True)
+    cache.add(store, file, {}, unpinned=True)
+    with pytest.raises(FetchError, match="cannot read"):
+        cache.add(store, tmp_path / "missing", {}, unpinned=True)
+
+
+def test_a_bundle_carries_archives_and_records(store: Store, tmp_path: Path) -> None:
+    with raw_server(lambda request: reply(body=request.path.encode() * 500)) as server:
+        archives = [pinned(f"/{n}".encode() * 500, server.url(f"/{n}")) for n in range(4)]
+        verified = fetch(store, *archives)
+    write_bundle(tmp_path / "a.tar", verified, store)
+    write_bundle(tmp_path / "b.tar", tuple(reversed(verified)), store)
+    assert (tmp_path / "a.tar").read_bytes() == (tmp_path / "b.tar").read_bytes()
+    other = Store(tmp_path / "other")
+    assert set(read_bundle(tmp_path / "a.tar", other)) == {archive.sha256 for archive in archives}
+    fetch(other, *archives, offline=True)
+    assert [other.record(one.sha256) for one in archives] == [store.record(one.sha256) for one in archives]
+    assert cache.verify(other, jobs=1) == []
+
+
+def _tar(path: Path, *members: tuple[str, bytes, bytes]) -> Path:
+    """A tar of (name, data, type)."""
+    import io
+    import tarfile
+
+    with tarfile.open(path, "w") as tar:
+        for name, data, kind in members:
+            member = tarfile.TarInfo(name)
+            member.type = kind
+            member.size = len(data) if kind == tarfile.REGTYPE else 0
+            member.linkname = "../victim" if kind != tarfile.REGTYPE else ""
+            tar.addfile(member, io.BytesIO(data))
+    return path
+
+
+GOOD = (f"archives/{Sha256.of(DATA)}", DATA, b"0")
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        ("../victim", b"x", b"0"),
+        ("/etc/victim", b"x", b"0"),
+        (f"archives/../{'0' * 64}", b"x", b"0"),
+        (f"archives/{'0' * 63}", b"x", b"0"),
+        (f"archives/{'A' * 64}", b"x", b"0"),
+        (f"archives/{'0' * 64}.json", b"x", b"0"),
+        (f"archives/{'0' * 64}", b"", b"2"),
+        (f"archives/{'0' * 64}", b"", b"1"),
+        (f"archives/{'0' * 64}", b"", b"3"),
+        ("archives", b"", b"5"),
+        (f"records/{'0' * 64}", b"x", b"0"),
+        (f"records/{'0' * 64}.json", b"x", b"0"),
+        (f"records/{'0' * 64}.json", b"{" * (2 << 20), b"0"),
+        GOOD,
+    ],
+)
+def test_a_hostile_bundle_is_refused_before_anything_is_written(
+    store: Store, tmp_path: Path, member: tuple[str, bytes, bytes]
+) -> None:
+    bundle = _tar(tmp_path / "bundle.tar", GOOD, member)
+    with pytest.raises(ArchiveError):
+        read_bundle(bundle, store)
+    assert not store.root.exists()
+    assert not (tmp_path / "victim").exists()
+
+
+def test_a_bundle_whose_bytes_are_others_is_refused(store: Store, tmp_path: Path) -> None:
+    bundle = _tar(tmp_path / "bundle.tar", (f"archives/{'0' * 64}", DATA, b"0"))
+    with pytest.raises(DigestMismatchError):
+        read_bundle(bundle, store)
+    assert cache.entries(store) == []
+    assert cache.verify(store, jobs=1) == []
+
+
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(max_size=3000))
+def test_any_bytes_as_a_bundle_are_an_error_and_no_traceback(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "bundle.tar"
+    path.write_bytes(data)
+    with pytest.raises((ArchiveError, FetchError, DigestMismatchError)):
+        read_bundle(path, Store(tmp_path / "cache"))
