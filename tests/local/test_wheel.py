@@ -79,11 +79,12 @@ def test_recorder_builds_from_the_carried_sources(fresh_python: Path, slang_root
         "-G",
         "Ninja",
     ]
-    for command in (
+    commands: list[list[str | Path]] = [
         [tools / "cmake", "-S", ended.stdout.strip(), "-B", tmp_path / "build", *options],
         [tools / "cmake", "--build", tmp_path / "build"],
         [tools / "cmake", "--install", tmp_path / "build", "--prefix", tmp_path / "out", "--component", "recorder"],
-    ):
+    ]
+    for command in commands:
         made = subprocess.run(command, capture_output=True, text=True, check=False)
         assert made.returncode == 0, made.stdout + made.stderr
     installed = [
