@@ -44,7 +44,7 @@ def record(recorder: Recorder, folder: Path, target: str, *arguments: str | Path
 def kitchen(recorder: Recorder, folder: Path, target: str) -> tuple[Layout, dict[str, Row], bytes]:
     """The kitchen shader's layout, global rows, and code."""
     code = folder / f"kitchen.{target}"
-    arguments = [SHADERS / "kitchen.slang", *KITCHEN.get(target, []), "-entry", "kitchen", "-o", code]
+    arguments: list[str | Path] = [SHADERS / "kitchen.slang", *KITCHEN.get(target, []), "-entry", "kitchen", "-o", code]
     layout, rows = record(recorder, folder, target, *arguments)
     return layout, rows, code.read_bytes()
 
@@ -159,7 +159,7 @@ def test_matrices_are_laid_out_as_they_are_declared(recorder: Recorder, tmp_path
 @pytest.mark.parametrize("target", ["spirv", "metal", "wgsl", "hlsl"])
 def test_raster_program(recorder: Recorder, tmp_path: Path, target: str) -> None:
     vertex, fragment = tmp_path / "vertex", tmp_path / "fragment"
-    entries = ["-entry", "vertex_main", "-o", vertex, "-entry", "fragment_main", "-o", fragment]
+    entries: list[str | Path] = ["-entry", "vertex_main", "-o", vertex, "-entry", "fragment_main", "-o", fragment]
     layout, rows = record(recorder, tmp_path, target, SHADERS / "raster.slang", *entries)
     assert [(e.name, names.STAGES[e.stage]) for e in layout.entry_points] == [
         ("vertex_main", "vertex"),
@@ -251,7 +251,15 @@ def test_blob_answers_as_the_compiler_does(
     native_build: Callable[[str], Path], tmp_path: Path, target: str, arguments: list[str]
 ) -> None:
     twin = native_build("dream-layout-twin")
-    command = [twin, SHADERS / arguments[0], *arguments[1:], "-target", target, "-o", tmp_path / "dump"]
+    command: list[str | Path] = [
+        twin,
+        SHADERS / arguments[0],
+        *arguments[1:],
+        "-target",
+        target,
+        "-o",
+        tmp_path / "dump",
+    ]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "dump").stat().st_size > 10_000
@@ -270,7 +278,7 @@ def test_same_bytes_from_any_folder(recorder: Recorder, tmp_path: Path, target: 
         shader = Path("kitchen.slang") if number == 0 else folder / "kitchen.slang"
         include = "include" if number == 0 else str(folder / "include")
         code, layout = tmp_path / f"code{number}", tmp_path / f"layout{number}"
-        arguments = [shader, "-I", include, *KITCHEN.get(target, []), *debug, "-target", target]
+        arguments: list[str | Path] = [shader, "-I", include, *KITCHEN.get(target, []), *debug, "-target", target]
         recorder.record(*arguments, "-entry", "kitchen", "-o", code, "-o", layout, cwd=run_in)
         results.append((code.read_bytes(), layout.read_bytes()))
     assert results[0] == results[1]
@@ -287,7 +295,15 @@ def test_dependencies_are_named_as_typed(recorder: Recorder, tmp_path: Path) -> 
 
 
 def test_reflection_json_is_taken_and_ignored(recorder: Recorder, tmp_path: Path) -> None:
-    arguments = [SHADERS / "sizes.slang", "-target", "spirv", "-entry", "sizes", "-reflection-json", "reflection.json"]
+    arguments: list[str | Path] = [
+        SHADERS / "sizes.slang",
+        "-target",
+        "spirv",
+        "-entry",
+        "sizes",
+        "-reflection-json",
+        "reflection.json",
+    ]
     recorder.record(*arguments, "-o", "sizes.layout", cwd=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["sizes.layout"]
 

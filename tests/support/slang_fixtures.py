@@ -44,9 +44,10 @@ def native_build(slang_root: Path) -> Callable[[str], Path]:
     tools = Path(sys.executable).parent
 
     def build(target: str) -> Path:
-        configure = [tools / "cmake", "-S", CHECKOUT / "native", "-B", folder, "-G", "Ninja"]
+        configure: list[str | Path] = [tools / "cmake", "-S", CHECKOUT / "native", "-B", folder, "-G", "Ninja"]
         configure += [f"-DCMAKE_MAKE_PROGRAM={tools / 'ninja'}", *(f"-D{k}={v}" for k, v in options.items())]
-        for command in (configure, [tools / "cmake", "--build", folder, "--target", target]):
+        build_it: list[str | Path] = [tools / "cmake", "--build", folder, "--target", target]
+        for command in (configure, build_it):
             ended = subprocess.run(command, capture_output=True, text=True, check=False)
             assert ended.returncode == 0, ended.stdout + ended.stderr
         return folder / "tests" / target
