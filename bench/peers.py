@@ -37,11 +37,11 @@ def venv_program(name: str) -> str:
 
 def wheel_in_cache() -> Path:
     """The pinned slangpy wheel for Linux on x86_64, as the archive cache holds it."""
-    from toolchain import pins_file
     from toolchain.cli.options import make_settings
+    from toolchain.pins.file import load
     from toolchain.sources.store import Store
 
-    pins = pins_file.load(Path(__file__).resolve().parents[1] / "pins.toml", None).pins
+    pins = load(Path(__file__).resolve().parents[1] / "pins.toml", None).pins
     file_name = "slangpy-0.43.1-cp311-cp311-manylinux_2_34_x86_64.whl"
     archive = next(one for pin in pins for one in pin.archives if one.file_name == file_name)
     settings = make_settings(cache=None, root=None, pins_file=None, offline=True, quiet=True, as_json=False)

@@ -11,32 +11,47 @@ from dataclasses import dataclass
 class Environment:
     """`path` are absolute folders to put before PATH, first one first; `variables` are set as they stand.
 
-    `prefix` is the root itself: what CMake's find commands should search.
+    `search` are folders to put before what other variables hold. `prefix` is the root itself: what CMake's find
+    commands should search.
     """
 
     prefix: str
     path: tuple[str, ...]
     variables: Mapping[str, str]
+    search: Mapping[str, tuple[str, ...]]
 
     def to_json(self) -> dict[str, object]:
         """The environment as a JSON object."""
-        return {"prefix": self.prefix, "path": list(self.path), "variables": dict(self.variables)}
+        return {
+            "prefix": self.prefix,
+            "path": list(self.path),
+            "variables": dict(self.variables),
+            "search": {name: list(folders) for name, folders in self.search.items()},
+        }
 
 
-def for_root(root: str, *, folders: Sequence[str], variables: Mapping[str, str]) -> Environment:
+def for_root(root: str, *, folders: Sequence[str], variables: Mapping[str, str | Sequence[str]]) -> Environment:
     """The environment of the root at the absolute path `root`; `{root}` in a variable stands for it."""
     return Environment(
         prefix=root,
         path=tuple(f"{root}/{folder}" for folder in folders),
-        variables={name: value.replace("{root}", root) for name, value in sorted(variables.items())},
+        variables={
+            name: value.replace("{root}", root) for name, value in sorted(variables.items()) if isinstance(value, str)
+        },
+        search={
+            name: tuple(folder.replace("{root}", root) for folder in value)
+            for name, value in sorted(variables.items())
+            if not isinstance(value, str)
+        },
     )
 
 
 def as_shell(environment: Environment) -> str:
     """Lines for a POSIX shell: `eval "$(toolchain env slang)"`."""
     lines = [f"export {name}={shlex.quote(value)}" for name, value in environment.variables.items()]
-    if environment.path:
-        lines.append(f'export PATH={shlex.quote(":".join(environment.path))}"${{PATH:+:$PATH}}"')
+    for name, folders in {**environment.search, "PATH": environment.path}.items():
+        if folders:
+            lines.append(f'export {name}={shlex.quote(":".join(folders))}"${{{name}:+:${name}}}"')
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -46,6 +61,15 @@ def as_cmake(environment: Environment) -> str:
     lines += [f"list(PREPEND CMAKE_PROGRAM_PATH {_bracket(folder)})" for folder in reversed(environment.path)]
     for name, value in environment.variables.items():
         lines += [f"set({name} {_bracket(value)})", f"set(ENV{{{name}}} {_bracket(value)})"]
+    for name, folders in environment.search.items():
+        lines += [
+            f"set(_toolchain_search {_bracket(':'.join(folders))})",
+            f"if(DEFINED ENV{{{name}}})",
+            f'  string(APPEND _toolchain_search ":$ENV{{{name}}}")',
+            "endif()",
+            f'set(ENV{{{name}}} "${{_toolchain_search}}")',
+            "unset(_toolchain_search)",
+        ]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -82,7 +82,7 @@ class Record:
     overridden: str | None
     archives: tuple[ArchiveRecord, ...]
     path: tuple[str, ...]
-    variables: Mapping[str, str]
+    variables: Mapping[str, str | Sequence[str]]
     recorder: RecorderRecord | None
     made_by: str
 
@@ -99,7 +99,9 @@ class Record:
             "overridden": self.overridden,
             "archives": [archive.to_json() for archive in self.archives],
             "path": list(self.path),
-            "variables": dict(self.variables),
+            "variables": {
+                name: value if isinstance(value, str) else list(value) for name, value in self.variables.items()
+            },
             "recorder": self.recorder.to_json() if self.recorder else None,
             "made_by": self.made_by,
         }
@@ -254,7 +256,10 @@ def _record(raw: Mapping[str, object]) -> Record:
         overridden=None if overridden is None else str(overridden),
         archives=tuple(_archive(one) for one in _list(raw["archives"])),
         path=tuple(str(folder) for folder in _list(raw["path"])),
-        variables={str(key): str(value) for key, value in _mapping(raw["variables"]).items()},
+        variables={
+            name: value if isinstance(value, str) else tuple(str(folder) for folder in _list(value))
+            for name, value in _mapping(raw["variables"]).items()
+        },
         recorder=None if recorder is None else _recorder(_mapping(recorder)),
         made_by=text("made_by"),
     )

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from toolchain.errors import DigestMismatchError, FetchError, PinsError
 from toolchain.pins import Archive, IndexKind, IndexSource, Pin, UrlSource, Verification
-from toolchain.pins_edit import ArchiveEdit, PinEdit, edit_pin, replace_versions, shared_paths_name
-from toolchain.pins_file import parse
-from toolchain.pins_table import name_of_url
+from toolchain.pins.edit import ArchiveEdit, PinEdit, edit_pin, replace_versions, shared_paths_name
+from toolchain.pins.file import parse
+from toolchain.pins.table import name_of_url
 from toolchain.platforms import Platform
 from toolchain.progress import Progress
 from toolchain.sources.index import Indexes, Offered

@@ -107,6 +107,10 @@ def test_what_is_no_archive_is_named_by_its_first_bytes(tmp_path: Path) -> None:
         unpack(tmp_path / "gz of text", gzip.compress(b"just text"))
 
 
+# A member whose stored data is another member, header and all: each byte of it would be unpacked twice.
+INNER = zipped(Zipped("b", b"x" * 100, deflate=False))[: 30 + 1 + 100]
+QUOTED = zipped(Zipped("a", INNER, deflate=False), Zipped("b", b"x" * 100, deflate=False, offset=31))
+
 ODD_ZIPS = {
     "bytes before": zipped(Zipped("a"), before=b"#!/bin/sh\n")[10:],
     "bytes after": zipped(Zipped("a"), after=b"x"),
@@ -129,7 +133,8 @@ ODD_ZIPS = {
     "wrong offset": zipped(Zipped("a", b"x", offset=1)),
     "offset behind the end": zipped(Zipped("a", b"x", offset=1 << 30)),
     "data behind the end": zipped(Zipped("a", b"x", deflate=False, stored_size=1 << 20, size=1 << 20)),
-    "overlapping": zipped(Zipped("a", b"x"), Zipped("a", b"x", offset=0)),
+    "the same data twice": zipped(Zipped("a", b"x"), Zipped("a", b"x", offset=0)),
+    "overlapping": QUOTED,
     "stored of another size": zipped(Zipped("a", b"xy", deflate=False, size=1)),
     "folder with data": zipped(Zipped("a/", b"x", mode=FOLDER)),
     "folder by name, link by mode": zipped(Zipped("a/", mode=SYMLINK)),

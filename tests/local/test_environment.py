@@ -11,26 +11,28 @@ ROOTS = ["/opt/plain", "/tmp/with space/$HOME`x`'\"", "/tmp/ünïcode]]=]end", "
 
 
 def environment(root: str) -> Environment:
-    return for_root(root, folders=("bin", "tools"), variables={"DREAM_SLANG": "{root}", "B": "x"})
+    return for_root(
+        root, folders=("bin", "tools"), variables={"DREAM_SLANG": "{root}", "B": "x", "LIBS": ["{root}/lib"]}
+    )
 
 
 def test_values_name_the_root() -> None:
-    assert environment("/r") == Environment("/r", ("/r/bin", "/r/tools"), {"B": "x", "DREAM_SLANG": "/r"})
+    variables = {"B": "x", "DREAM_SLANG": "/r"}
+    assert environment("/r") == Environment("/r", ("/r/bin", "/r/tools"), variables, {"LIBS": ("/r/lib",)})
 
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_a_shell_reads_it_back(root: str) -> None:
-    script = as_shell(environment(root)) + 'printf "%s\\n%s" "$DREAM_SLANG" "$PATH"'
+    script = as_shell(environment(root)) + 'printf "%s\\n%s\\n%s" "$DREAM_SLANG" "$PATH" "$LIBS"'
     ended = process.run(["/bin/sh", "-c", script], env={"PATH": "/before"})
-    assert ended.stdout.decode() == f"{root}\n{root}/bin:{root}/tools:/before"
+    assert ended.stdout.decode() == f"{root}\n{root}/bin:{root}/tools:/before\n{root}/lib"
 
 
 @pytest.mark.parametrize("root", ROOTS)
 def test_cmake_reads_it_back(root: str, tmp_path: Path) -> None:
     script = tmp_path / "script.cmake"
-    script.write_text(
-        as_cmake(environment(root)) + 'message("${DREAM_SLANG}|$ENV{DREAM_SLANG}|${CMAKE_PREFIX_PATH}")\n'
-    )
-    ended = process.run([str(cmake.find_programs().cmake), "-P", str(script)])
+    said = "${DREAM_SLANG}|$ENV{DREAM_SLANG}|${CMAKE_PREFIX_PATH}|$ENV{LIBS}"
+    script.write_text(as_cmake(environment(root)) + f'message("{said}")\n')
+    ended = process.run([str(cmake.find_programs().cmake), "-P", str(script)], env={"LIBS": "/before"})
     # CMake keeps a list as one string with semicolons, and a backslash before one escapes it: the root comes first.
-    assert ended.stderr.decode().strip() == f"{root}|{root}|{root}"
+    assert ended.stderr.decode().strip() == f"{root}|{root}|{root}|{root}/lib:/before"

@@ -289,7 +289,7 @@ def test_nuget_of_a_folder(tmp_path: Path, session: requests.Session, nested: bo
 @pytest.mark.network
 def test_the_configured_pip_index_states_what_is_pinned() -> None:
     from toolchain.pins import Profile
-    from toolchain.pins_file import load
+    from toolchain.pins.file import load
 
     pin = load(Path(__file__).parents[2] / "pins.toml", None).get("mojo", Profile.PREBUILT)
     archive = next(a for a in pin.archives if a.file_name.startswith("mojo_compiler_mojo_libs"))

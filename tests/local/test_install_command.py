@@ -206,3 +206,15 @@ def test_eight_installers_at_once_do_the_work_once(toolchain: Toolchain, site: S
     tree.reopen(root_of(toolchain), full=True)
     assert unnamed(toolchain) == set()
     assert toolchain.run("cache", "verify").status == 0
+
+
+def test_a_shell_completes_commands_and_pins(toolchain: Toolchain) -> None:
+    def complete(*words: str) -> list[str]:
+        asked = {"COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)}
+        ended = toolchain.run(_TOOLCHAIN_COMPLETE="bash_complete", **asked)
+        return [line.partition(",")[2] for line in ended.stdout.splitlines() if line]
+
+    assert complete("toolchain", "inst") == ["install"]
+    assert complete("toolchain", "install", "to") == ["tool"]
+    toolchain.pins.write_text("not TOML")
+    assert complete("toolchain", "install", "to") == []

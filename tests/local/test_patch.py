@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from packing import Zipped, unpack, verified, zipped
 
-from toolchain import pins_file
 from toolchain.cli.options import make_settings
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, PatchError
+from toolchain.pins.file import load
 from toolchain.sources import patch, tree
 from toolchain.sources.patch import Patch
 from toolchain.sources.patch_text import touched
@@ -136,6 +136,24 @@ def test_the_environment_of_git_plays_no_part(tmp_path: Path, root: Path, monkey
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     patch.apply(made(tmp_path, CHANGE.replace(b"+four", b"+four   ")), root)
     assert (root / "src/hello.txt").read_bytes() == b"one\ntwo\n3\nfour   \n"
+
+
+@pytest.mark.parametrize("way", ["variables", "variable", "home"])
+def test_configuration_cannot_make_a_patch_fit(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    (tmp_path / ".gitconfig").write_text("[apply]\n\tignoreWhitespace = change\n")
+    if way == "variables":
+        monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+        monkeypatch.setenv("GIT_CONFIG_KEY_0", "apply.ignoreWhitespace")
+        monkeypatch.setenv("GIT_CONFIG_VALUE_0", "change")
+    elif way == "variable":
+        monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / ".gitconfig"))
+    else:
+        monkeypatch.setenv("HOME", str(tmp_path))
+    (root / "src/hello.txt").write_bytes(HELLO.replace(b"two", b"two   words"))
+    with pytest.raises(PatchError, match="does not apply"):
+        patch.apply(made(tmp_path, CHANGE.replace(b" two\n", b" two words\n")), root)
 
 
 def test_a_silent_no_op_is_found(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -469,7 +487,7 @@ def test_a_damaged_patch_never_gives_another_exception(tmp_path: Path, root: Pat
 
 
 def test_the_slang_rhi_patch_applies_to_upstreams_source(tmp_path: Path) -> None:
-    pinned = pins_file.load(ROOT / "pins.toml", None)
+    pinned = load(ROOT / "pins.toml", None)
     archive = next(pin.archives[0] for pin in pinned.pins if pin.name == "slang-rhi")
     settings = make_settings(cache=None, root=None, pins_file=None, offline=True, quiet=True, as_json=False)
     held = Store(settings.paths.cache).look_up(archive).verified

@@ -14,13 +14,8 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"install", "doctor", "gpu_probe", "pins_update", "pins_check"}),
     frozenset({"installed"}),
-    frozenset({"sources", "build", "layout", "pins_file", "pins_table", "pins_edit"}),
-    frozenset(
-        {
-            *("pins", "toml_lines", "spdx", "fingerprint", "environment"),
-            *("receipt", "paths", "platforms", "progress"),
-        }
-    ),
+    frozenset({"sources", "build", "layout"}),
+    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress"}),
     frozenset({"errors", "digest", "findings", "locks", "_native"}),
 )
 
@@ -32,7 +27,7 @@ ROOMS: dict[str, frozenset[str]] = {
     ),
     "socket": frozenset({"sources/http.py", "locks.py"}),
     "subprocess": frozenset({"build/process.py"}),
-    "tomlkit": frozenset({"pins_edit.py"}),
+    "tomlkit": frozenset({"pins/edit.py"}),
 }
 
 

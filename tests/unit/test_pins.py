@@ -8,7 +8,7 @@ import pytest
 
 from toolchain.errors import PinsError
 from toolchain.pins import PinSet, Profile, Verification, require_minimum
-from toolchain.pins_file import parse
+from toolchain.pins.file import parse
 from toolchain.platforms import Platform
 
 LINUX = Platform("linux", "x86_64")

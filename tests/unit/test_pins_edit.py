@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from toolchain.digest import Sha256
 from toolchain.pins import Verification
-from toolchain.pins_edit import ArchiveEdit, PinEdit, edit_pin, replace_versions, shared_paths_name
-from toolchain.pins_file import parse
+from toolchain.pins.edit import ArchiveEdit, PinEdit, edit_pin, replace_versions, shared_paths_name
+from toolchain.pins.file import parse
 
 REAL = (Path(__file__).parents[2] / "pins.toml").read_text(encoding="utf-8")
 

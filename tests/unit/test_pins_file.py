@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolchain.errors import PinsError
 from toolchain.pins import IndexKind, IndexSource, Place, Profile, UrlSource, Verification
-from toolchain.pins_file import load, merge, parse
+from toolchain.pins.file import load, merge, parse
 from toolchain.platforms import ALL, Platform
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from toolchain.pins import Archive, IndexKind, IndexSource, Pin, Profile, UrlSource, Verification
+from toolchain.pins.file import load
 from toolchain.pins_check import check
-from toolchain.pins_file import load
 from toolchain.platforms import Platform
 
 TOP = Path(__file__).parents[2]

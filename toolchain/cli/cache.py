@@ -11,7 +11,7 @@ import click
 from toolchain import installed
 from toolchain.cli.fetch import platform_option, profile_option, select
 from toolchain.cli.options import Settings, with_settings
-from toolchain.cli.pinned import load_pins
+from toolchain.cli.pinned import complete_pin, load_pins
 from toolchain.cli.progress import size_text
 from toolchain.digest import Sha256
 from toolchain.findings import Finding
@@ -145,7 +145,7 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
 
 @cache.command()
 @click.argument("target", metavar="FILE.tar", type=click.Path(path_type=Path, dir_okay=False))
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_pin)
 @profile_option
 @platform_option
 @with_settings

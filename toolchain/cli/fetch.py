@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import click
 
 from toolchain.cli.options import Settings, with_settings
-from toolchain.cli.pinned import host, load_pins
+from toolchain.cli.pinned import complete_pin, host, load_pins
 from toolchain.errors import FetchError
 from toolchain.pins import Archive, Pin, PinSet, Profile, require_minimum
 from toolchain.platforms import Platform
@@ -87,7 +87,7 @@ platform_option = click.option(
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_pin)
 @click.option("--all", "every", is_flag=True, help="Everything that is pinned.")
 @profile_option
 @platform_option

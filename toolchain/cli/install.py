@@ -13,7 +13,7 @@ from toolchain import install as operation
 from toolchain.cli import locations, warm
 from toolchain.cli.fetching import open_fetching
 from toolchain.cli.options import Settings, with_settings
-from toolchain.cli.pinned import host, load_pins, pin_files
+from toolchain.cli.pinned import complete_pin, host, load_pins, pin_files
 from toolchain.digest import Sha256
 from toolchain.errors import InstallError, PatchError, PinsError
 from toolchain.install import Installed, Job, Outcome
@@ -33,7 +33,7 @@ _one_profile = click.option("--profile", type=click.Choice(_PROFILES), help="Onl
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=complete_pin)
 @_profile
 @click.option("--force", is_flag=True, help="Make the roots anew even if they are there.")
 @click.option("-j", "--jobs", type=click.IntRange(1, 64), help="Downloads at once.")
@@ -148,7 +148,7 @@ def list_(settings: Settings) -> None:
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=complete_pin)
 @_one_profile
 @click.option("--all", "every", is_flag=True, help="Also where several are installed under one name.")
 @with_settings
@@ -174,7 +174,7 @@ def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, e
 
 
 @click.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pin)
 @_one_profile
 @click.option("--shell", "form", flag_value="shell", default=True, help="Lines for a POSIX shell to eval (default).")
 @click.option("--cmake", "form", flag_value="cmake", help="A file for CMake to include.")

@@ -69,7 +69,7 @@ def report(error: ToolchainError, *, as_json: bool) -> None:
 def main() -> NoReturn:
     """Run a command and exit with the code that its outcome means."""
     try:
-        status = cli.main(standalone_mode=False)
+        status = cli.main(prog_name="toolchain", standalone_mode=False)
     except ToolchainError as error:
         report(error, as_json="--json" in sys.argv[1:])
         sys.exit(error.exit_code)

@@ -11,7 +11,7 @@ import click
 
 from toolchain.cli import locations
 from toolchain.cli.options import Settings
-from toolchain.errors import PinsError
+from toolchain.errors import PinsError, ToolchainError
 from toolchain.pins import PinSet
 from toolchain.platforms import Platform
 
@@ -33,10 +33,10 @@ def pin_files(settings: Settings) -> PinFiles:
 
 def load_pins(settings: Settings) -> PinSet:
     """The pins in use. Says on stderr which of them a local file overrides, however quiet the command is."""
-    from toolchain import pins_file
+    from toolchain.pins.file import load
 
     files = pin_files(settings)
-    pins = pins_file.load(files.main, files.local)
+    pins = load(files.main, files.local)
     overridden = [pin.name for pin in pins.pins if pin.overridden]
     if overridden:
         click.secho(f"warning: {files.local} overrides {', '.join(overridden)}", fg="yellow", err=True)
@@ -49,3 +49,15 @@ def host() -> Platform:
         return Platform.of_machine(sys.platform, platform.machine())
     except ValueError as error:
         raise PinsError(str(error)) from error
+
+
+def complete_pin(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """The names of pins that begin so, for a shell's completion: of the pins in use, and nothing where they are bad."""
+    from toolchain.pins.file import load
+
+    main, local, _ = locations.pin_files(locations.pins_file(ctx.params.get("pins_file")))
+    try:
+        names = {pin.name for pin in load(Path(main), Path(local)).pins}
+    except ToolchainError:
+        return []
+    return sorted(name for name in names if name.startswith(incomplete))

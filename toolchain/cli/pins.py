@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from toolchain.cli.options import Settings, with_settings
-from toolchain.cli.pinned import load_pins, pin_files
+from toolchain.cli.pinned import complete_pin, load_pins, pin_files
 from toolchain.errors import FetchError, PinsError
 from toolchain.findings import Finding
 from toolchain.pins import Archive, IndexSource, Pin, PinSet, Profile
@@ -63,7 +63,7 @@ def list_(settings: Settings, platform: Platform | None, profile: str | None) ->
 
 
 @pins.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pin)
 @_profile
 @with_settings
 def show(settings: Settings, name: str, profile: str | None) -> None:
@@ -107,7 +107,7 @@ def check(settings: Settings, online: bool) -> None:
 
 
 @pins.command()
-@click.argument("name")
+@click.argument("name", shell_complete=complete_pin)
 @click.argument("version")
 @click.option("--package", "packages", multiple=True, metavar="NAME=VERSION", help="A package's own new version.")
 @_platform
@@ -129,7 +129,7 @@ def update(
     """
     from toolchain import pins_update
     from toolchain.cli.indexes import machine_indexes
-    from toolchain.pins_file import parse
+    from toolchain.pins.file import parse
     from toolchain.sources.probe import open_session
 
     if settings.pins_file is None:
@@ -291,7 +291,7 @@ def _show(pinned: PinSet, pin: Pin) -> None:
         ("licence", pin.license),
         ("recorder", "built at install" if pin.recorder else ""),
         ("on PATH", ", ".join(map(str, pin.bin))),
-        *(("sets", f"{name}={value}") for name, value in pin.env),
+        *(("sets", f"{name}={value if isinstance(value, str) else ', '.join(value)}") for name, value in pin.env),
         *(("link", f"{path} -> {target}") for path, target in pin.links),
     ]
     for title, text in facts:

@@ -6,6 +6,12 @@ A compressed tar is decompressed once, into a file beside the staging folder: th
 before the first byte is written, a second pass through the decompressor would cost more than that write (xz: 5 s for
 300 MB against 0.3 s), and the files can then be hashed and written by several threads. What a member states is never
 believed: its bytes, its CRC-32 and the end of its stream are checked as it is written.
+
+Measured with the slangpy 0.43.1 wheel (517 files, 298 MB out; 2 cores, Python 3.11): to inflate it takes zlib 0.84 s,
+zlib-ng 0.48, ISA-L 0.42, and libdeflate 0.53, which also needs each member (87 MB) in memory at once. With ISA-L the
+whole of it, SHA-256 and CRC-32 and writing included, is 1.1 s of processor time and half of that on two threads:
+inflating, hashing and writing all leave the interpreter's lock, so processes would only add their start. unzip: 2.3 s.
+Pieces of 64 KiB to 1 MiB made no difference that could be told from noise.
 """
 
 from __future__ import annotations
@@ -43,7 +49,7 @@ FREE_BYTES = 64 << 20  # below this no ratio matters: a small archive of zeros i
 MAX_XZ_MEMORY_BYTES = 256 << 20  # xz -9 needs 65 MB
 MAX_ZSTD_WINDOW_BYTES = 128 << 20  # zstd's own default limit
 
-# Pieces are read and hashed while they are in the core's cache (measured: 64 KiB beats 1 MiB by a tenth).
+# Small enough to be hashed and written while they are in the core's cache.
 _READ_BYTES = 32 << 10
 _PIECE_BYTES = 128 << 10
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from toolchain.errors import PinsError
 from toolchain.pins import Archive, IndexSource, Pin, PinSet, Place, Profile, UrlSource, Verification
-from toolchain.pins_table import Problems, Table, name_of_url
+from toolchain.pins.lines import lines_of
+from toolchain.pins.table import Problems, Table, name_of_url
 from toolchain.platforms import ALL, SYSTEMS, Platform
-from toolchain.toml_lines import lines_of
 
 if sys.version_info >= (3, 11):
     import tomllib

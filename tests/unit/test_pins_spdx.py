@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolchain.spdx import check_expression
+from toolchain.pins.spdx import check_expression
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,8 @@ class Pin:
     `links` are symbolic links to make in the tree: path -> target, both relative, the target to the link's folder;
     `links_for` adds those of a platform's archives. `overridden` is the path of the local file that replaced it, or
     None. `env` and `bin` are what an installed root asks of its user's environment: variables, whose values may hold
-    `{root}` for the root's absolute path, and folders of the root that belong on PATH. `recorder` says that an
+    `{root}` for the root's absolute path (a list of folders goes before what the variable holds), and folders of the
+    root that belong on PATH. `recorder` says that an
     installed root gets our recorder, built against it.
     """
 
@@ -114,7 +115,7 @@ class Pin:
     links: tuple[tuple[PurePosixPath, PurePosixPath], ...]
     overridden: str | None
     line: int
-    env: tuple[tuple[str, str], ...] = ()
+    env: tuple[tuple[str, str | tuple[str, ...]], ...] = ()
     bin: tuple[PurePosixPath, ...] = ()
     recorder: bool = False
 

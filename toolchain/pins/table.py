@@ -12,8 +12,8 @@ from urllib.parse import unquote, urlsplit
 from toolchain.digest import Sha256
 from toolchain.errors import PinsError
 from toolchain.pins import IndexKind, IndexSource, Place, UrlSource
-from toolchain.spdx import check_expression
-from toolchain.toml_lines import KeyPath
+from toolchain.pins.lines import KeyPath
+from toolchain.pins.spdx import check_expression
 
 T = TypeVar("T")
 Link = tuple[PurePosixPath, PurePosixPath]
@@ -259,21 +259,25 @@ class Table:
                 found.append((path, target))
         return tuple(found)
 
-    def environment(self, key: str) -> tuple[tuple[str, str], ...]:
-        """Environment variables; a value may hold `{root}` and no other braces."""
+    def environment(self, key: str) -> tuple[tuple[str, str | tuple[str, ...]], ...]:
+        """Environment variables; a value, or each of a list of values, may hold `{root}` and no other braces."""
         values = self._typed(key, dict, "a table of variable = value") or {}
-        found: list[tuple[str, str]] = []
+        found: list[tuple[str, str | tuple[str, ...]]] = []
         for name, value in values.items():
             where = (*self.path, key, name)
             if not _VARIABLE.fullmatch(name):
                 self.problems.add(where, f"{self.title}: {key}: {name!r} is no name of an environment variable")
-            elif not isinstance(value, str) or re.search(r"[{}\x00-\x1f]", value.replace("{root}", "")):
-                seen = repr(value) if isinstance(value, str) else _kind(value)
+                continue
+            wrong = [one for one in (value if isinstance(value, list) else [value]) if not _is_variable_text(one)]
+            if wrong or value == []:
+                seen = repr(wrong[0]) if wrong and isinstance(wrong[0], str) else _kind(wrong[0] if wrong else value)
                 self.problems.add(
-                    where, f"{self.title}: {key}.{name}: expected text in which only {{root}} has braces, got {seen}"
+                    where,
+                    f"{self.title}: {key}.{name}: expected text, or a list of folders, in which only {{root}} has "
+                    f"braces, got {seen}",
                 )
-            else:
-                found.append((name, value))
+                continue
+            found.append((name, tuple(value) if isinstance(value, list) else value))
         return tuple(found)
 
     def places(self, key: str) -> tuple[Place, ...]:
@@ -378,3 +382,7 @@ def _kind(value: object) -> str:
         (dict, "a table"),
     )
     return next((name for kind, name in names if isinstance(value, kind)), f"the date {value}")
+
+
+def _is_variable_text(value: object) -> bool:
+    return isinstance(value, str) and not re.search(r"[{}\x00-\x1f]", value.replace("{root}", ""))
