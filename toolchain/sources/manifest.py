@@ -66,7 +66,7 @@ class Manifest:
     def digest(self) -> Sha256:
         """The digest of the tree: of every path, content, mode and link, and of nothing else.
 
-        It is that of NUL-ended text, as no path and no target holds a NUL; JSON took half of a warm check's time.
+        It is that of text with NULs in between, as no path and no target holds one: less than half the time of JSON.
         """
         lines = [f"tree {FORMAT}"]
         lines += (f"file {file.sha256.hex} {file.size_bytes} {file.executable:d} {file.path}" for file in self.files)
