@@ -16,7 +16,7 @@ step() { printf '\n== %s\n' "$*"; }
 configure() { # FOLDER OPTION...
     local folder=$1
     shift
-    cmake -S native -B "$folder" -G Ninja -DDREAM_BUILD_TESTS=ON "$@" >"$folder.log" 2>&1 || {
+    cmake -S native -B "$folder" -G Ninja -DDREAM_BUILD_TESTS=ON -DDREAM_WARNINGS_AS_ERRORS=ON "$@" >"$folder.log" 2>&1 || {
         cat "$folder.log"
         return 1
     }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -76,16 +75,31 @@ std::string replaced(std::string text, std::string_view what, std::string_view w
     return text;
 }
 
+// Takes `open` A `,` B `>` (or more parts) in `text` at `at` and puts A and the others, joined by `joint`, in its place.
+// Nothing is done where a part is more than a word.
+void shorten(std::string& text, std::size_t at, std::string_view open, std::string_view joint)
+{
+    const std::size_t end = text.find_first_of("<>", at + open.size());
+    if (end == std::string::npos || text[end] != '>')
+        return;
+    std::string inside = replaced(text.substr(at + open.size(), end - at - open.size()), " ", "");
+    const std::size_t first = inside.find(',');
+    if (first == std::string::npos)
+        return;
+    inside = inside.substr(0, first) + replaced(inside.substr(first + 1), ",", joint);
+    text.replace(at, end + 1 - at, inside);
+}
+
 // A full name as people write it: `Texture2D<vector<float,4>>` is Texture2D<float4> in a shader, and a buffer's layout
 // is named only where it is not the default one.
-std::string short_name(const std::string& full_name)
+std::string short_name(std::string name)
 {
-    static const std::regex vector(R"(vector<(\w+), ?(\d)>)");
-    static const std::regex matrix(R"(matrix<(\w+), ?(\d), ?(\d)>)");
-    static const std::regex default_layout(R"(, ?Default\w*DataLayout)");
-    std::string name = std::regex_replace(full_name, vector, "$1$2");
-    name = std::regex_replace(name, matrix, "$1$2x$3");
-    return std::regex_replace(name, default_layout, "");
+    for (const std::string_view open : {std::string_view("vector<"), std::string_view("matrix<")})
+        for (std::size_t at = name.rfind(open); at != std::string::npos; at = at == 0 ? at - 1 : name.rfind(open, at - 1))
+            shorten(name, at, open, "x");
+    for (const std::string_view layout : {", DefaultDataLayout", ", DefaultPushConstantDataLayout"})
+        name = replaced(name, layout, "");
+    return name;
 }
 
 class Recorder

@@ -2,10 +2,11 @@
 
 #include "rejection.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <regex>
+#include <string_view>
 #include <system_error>
 
 namespace dream::recorder
@@ -19,6 +20,32 @@ const std::filesystem::path first_folder = "@source";
 bool is_same(const SlangUUID& a, const SlangUUID& b)
 {
     return std::memcmp(&a, &b, sizeof(SlangUUID)) == 0;
+}
+
+bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// Where a line of a diagnostic names a file: `--> NAME:LINE:COLUMN`, and in the older form `NAME(LINE): error`.
+struct Place
+{
+    std::size_t begin = 0;
+    std::size_t size = 0; // 0: nowhere
+};
+
+Place place_in(std::string_view line)
+{
+    constexpr std::string_view arrow = "--> ";
+    const std::size_t text = std::min(line.find_first_not_of(' '), line.size());
+    const bool is_arrow = line.substr(text).starts_with(arrow);
+    const std::size_t begin = is_arrow ? text + arrow.size() : 0;
+    const char before_line = is_arrow ? ':' : '(';
+    // A Windows path has a colon of its own, so the one in front of a digit is looked for.
+    for (std::size_t at = line.find(before_line, begin); at != std::string_view::npos; at = line.find(before_line, at + 1))
+        if (at + 1 < line.size() && is_digit(line[at + 1]))
+            return {begin, at - begin};
+    return {};
 }
 
 SlangResult give(const void* data, std::size_t size, ISlangBlob** out)
@@ -70,20 +97,21 @@ std::string Sources::path_of(const std::string& name) const
 
 std::string Sources::with_paths(const std::string& diagnostics) const
 {
-    // `--> NAME:LINE:COLUMN`, and in the older form `NAME(LINE): error`.
-    static const std::regex place(R"((^|\n)([ ]*--> )?([^\n:(]+)(:\d+:\d+|\(\d+\): ))");
     std::string result;
-    auto at = diagnostics.cbegin();
-    for (std::sregex_iterator match(diagnostics.begin(), diagnostics.end(), place), end; match != end; ++match)
+    for (std::size_t at = 0; at < diagnostics.size();)
     {
-        const std::string name = (*match)[3];
+        const std::size_t end = std::min(diagnostics.find('\n', at), diagnostics.size() - 1) + 1;
+        const std::string_view line = std::string_view(diagnostics).substr(at, end - at);
+        const auto [begin, size] = place_in(line);
+        const std::string name(line.substr(begin, size));
         const std::string path = path_of(name);
         std::error_code error;
-        result.append(at, (*match)[3].first);
-        result += std::filesystem::is_regular_file(path, error) ? path : name;
-        at = (*match)[3].second;
+        result += line.substr(0, begin);
+        result += size != 0 && std::filesystem::is_regular_file(path, error) ? path : name;
+        result += line.substr(begin + size);
+        at = end;
     }
-    return result.append(at, diagnostics.cend());
+    return result;
 }
 
 std::string Sources::read(const std::string& path)
