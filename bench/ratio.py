@@ -52,7 +52,6 @@ class Times:
 def run_once(contender: Contender) -> tuple[float, float, int]:
     """Wall seconds, processor seconds and peak memory of one whole process and the children that it waited for."""
     env = {**os.environ, **(contender.env or {})}
-    env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package is compiled; so is everyone's after the warm-up
     start = time.perf_counter()
     process = subprocess.Popen(
         list(contender.argv),
