@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 PACKAGE_FILES := pyproject.toml pins.toml README.md LICENSE \
 	$(shell find toolchain native patches -type f -not -path '*/__pycache__/*')
 
-.PHONY: help demo test lint native check ci check-gpu-air bench lock clean
+.PHONY: help demo test lint native check soak check-gpu-air bench lock clean
 
 help:
 	@echo 'make demo           install the Slang toolchain and record the layouts of a sample shader'
@@ -19,6 +19,7 @@ help:
 	@echo 'make lint           ruff and strict mypy'
 	@echo 'make native         C++ with warnings as errors, its tests under sanitizers, and fuzzing'
 	@echo 'make check          test, lint and native: what CI runs'
+	@echo 'make soak           kill real installations at random points, and run many at once (20 minutes)'
 	@echo 'make check-gpu-air  check the AIR that Mojo makes for Metal'
 	@echo 'make bench          time this tool against what people would use instead'
 	@echo 'make lock           make the lock files of ci/lock anew'
@@ -42,7 +43,11 @@ native: $(VENV)/package-installed
 
 check: test lint native
 
+soak: $(VENV)/package-installed
+	$(BIN)/python ci/soak.py
+
 check-gpu-air:
+	@echo 'make soak           kill real installations at random points, and run many at once (20 minutes)'
 	@echo 'make check-gpu-air: the AIR check is not built yet; nothing was checked' >&2
 	@exit 1
 

@@ -23,9 +23,9 @@ TOTAL_BYTES = 300_000_000
 
 
 def make_tree(root: Path) -> None:
-    """Files of very unlike sizes in some 60 folders, as an installed compiler has them."""
+    """Files from 1 KB to some 30 MB in 120 folders, most of them small, as an installed compiler has them."""
     chance = random.Random(2026)
-    weights = [chance.paretovariate(0.8) for _ in range(FILES)]
+    weights = [chance.lognormvariate(0, 2.2) for _ in range(FILES)]
     for number, weight in enumerate(weights):
         path = root / f"folder-{number % 60:02}" / f"sub-{number % 3}" / f"file-{number:04}"
         path.parent.mkdir(parents=True, exist_ok=True)

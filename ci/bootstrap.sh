@@ -48,7 +48,7 @@ if [ -n "$needs" ]; then
     export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq >&2
     # shellcheck disable=SC2086  # a list of package names
-    apt-get install -y -qq --no-install-recommends $packages >&2
+    apt-get install -y -qq --no-install-recommends $packages >/dev/null
     still=$(missing)
     if [ -n "$still" ]; then
         say "Still missing after that: $(tr '\n' ' ' <<<"$still")"

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+pytest_plugins = ["slang_fixtures"]  # tests/support
+
 
 def _is_here(address: Any) -> bool:
     """Whether a socket address is a Unix path or loopback."""

@@ -243,6 +243,27 @@ def test_manifests_round_trip(sealed: tuple[Path, Manifest]) -> None:
     assert manifests.from_json(json.loads(json.dumps(manifest.to_json())), "x") == manifest
 
 
+def test_every_part_of_a_tree_is_in_its_digest(sealed: tuple[Path, Manifest]) -> None:
+    _, manifest = sealed
+    file, link = manifest.files[0], manifest.links[0]
+    rest = manifest.files[1:]
+    others = [
+        replace(manifest, files=rest),
+        replace(manifest, files=(replace(file, path="bin/ruN"), *rest)),
+        replace(manifest, files=(replace(file, sha256=type(file.sha256)("0" * 64)), *rest)),
+        replace(manifest, files=(replace(file, size_bytes=3), *rest)),
+        replace(manifest, files=(replace(file, executable=False), *rest)),
+        replace(manifest, links=()),
+        replace(manifest, links=(replace(link, target="b"),)),
+        replace(manifest, links=(replace(link, path="lib/m"),)),
+        replace(manifest, folders=manifest.folders[1:]),
+        replace(manifest, folders=(*manifest.folders, "more")),
+        replace(manifest, links=(), folders=(f"link {link.path}", *manifest.folders)),
+    ]
+    assert len({one.digest for one in (manifest, *others)}) == len(others) + 1
+    assert replace(manifest, patches=()).digest == manifest.digest
+
+
 def test_sealing_is_deterministic(tmp_path: Path) -> None:
     texts = []
     for name in ("1", "2"):

@@ -167,10 +167,11 @@ def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *,
     except OSError as error:
         raise FetchError(f"cannot read {file}: {error.strerror or error}") from error
     name = archives[0].file_name if archives else file.name
-    record = store.record(sha256) or Record(sha256, size_bytes, name, ())
+    known = store.record(sha256)
     origins = tuple(origin for archive in archives for origin in origins_of(archive))
-    record = record.also(origins, ())
-    store.remember(sha256, record)
+    record = (known or Record(sha256, size_bytes, name, ())).also(origins, ())
+    if record != known:
+        store.remember(sha256, record)
     return Entry(sha256, size_bytes, record)
 
 

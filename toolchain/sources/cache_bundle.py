@@ -75,8 +75,9 @@ def read_bundle(source: Path, store: Store) -> tuple[Sha256, ...]:
                 store.put(data, sha256, shown=f"{member.name} of {source}")
                 record = records.get(sha256)
                 known = store.record(sha256)
-                if record is not None:
-                    store.remember(sha256, known.also(record.origins, record.evidence) if known else record)
+                merged = known.also(record.origins, record.evidence) if known and record else record
+                if merged is not None and merged != known:
+                    store.remember(sha256, merged)
             return tuple(sorted(archives))
     except tarfile.TarError as error:
         raise ArchiveError(f"{source}: not a bundle of this program: {error}") from error

@@ -9,7 +9,6 @@ from typing import Any
 
 from toolchain.digest import Sha256
 from toolchain.errors import InstallError
-from toolchain.fingerprint import fingerprint
 
 FORMAT = 1
 
@@ -65,8 +64,16 @@ class Manifest:
 
     @cached_property
     def digest(self) -> Sha256:
-        """The digest of the tree: of every path, content, mode and link, and of nothing else."""
-        return fingerprint({"format": FORMAT, **self._content()})
+        """The digest of the tree: of every path, content, mode and link, and of nothing else.
+
+        It is that of text with NULs in between, as no path and no target holds one: less than half the time of JSON.
+        """
+        lines = [f"tree {FORMAT}"]
+        lines += (f"file {file.sha256.hex} {file.size_bytes} {file.executable:d} {file.path}" for file in self.files)
+        for link in self.links:
+            lines += (f"link {link.path}", link.target)
+        lines += (f"folder {folder}" for folder in self.folders)
+        return Sha256.of("\0".join(lines).encode("utf-8", "surrogateescape"))
 
     @property
     def size_bytes(self) -> int:

@@ -34,8 +34,8 @@ def describe(holding: Holding, store: Store) -> dict[str, object]:
         described["urls"] = list(source.urls)
     if holding.seen:
         described["seen"] = holding.seen
-    if holding.partial_bytes:
-        described["partial_bytes"] = holding.partial_bytes
+    if partial_bytes := store.partial_size(archive.sha256):
+        described["partial_bytes"] = partial_bytes
     if holding.state is not State.HELD:
         described["command"] = add_command(holding, store)
     return described
@@ -54,7 +54,7 @@ def listing(holdings: Sequence[Holding], store: Store) -> str:
     for holding in holdings:
         archive = holding.archive
         size = "" if archive.size_bytes is None else f", {archive.size_bytes} bytes"
-        lines = [f"{archive.file_name}: {_complaint(holding)}", f"  SHA-256  {archive.sha256}{size}"]
+        lines = [f"{archive.file_name}: {_complaint(holding, store)}", f"  SHA-256  {archive.sha256}{size}"]
         if isinstance(archive.source, IndexSource):
             source = archive.source
             lines.append(f"  from     {source.kind.value}: {source.package} {source.version}, file {source.file}")
@@ -76,11 +76,11 @@ def offline_error(lacking: Sequence[Holding], store: Store) -> FetchError:
     )
 
 
-def _complaint(holding: Holding) -> str:
+def _complaint(holding: Holding, store: Store) -> str:
     if holding.state is State.DAMAGED:
         return f"damaged in the cache: {holding.seen}"
     if holding.state is State.ELSEWHERE:
         return f"the pinned address is new: the cache has these bytes from {holding.seen}"
-    if holding.partial_bytes:
-        return f"missing ({holding.partial_bytes} bytes of an interrupted download are there)"
+    if partial_bytes := store.partial_size(holding.archive.sha256):
+        return f"missing ({partial_bytes} bytes of an interrupted download are there)"
     return "missing"

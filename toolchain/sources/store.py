@@ -63,17 +63,13 @@ class State(str, Enum):
 
 @dataclass(frozen=True)
 class Holding:
-    """What the cache has for `archive`: `verified` exactly when `state` is HELD. `seen` tells a person why it is not.
-
-    `partial_bytes` is how much of an interrupted download is there.
-    """
+    """What the cache has for `archive`: `verified` exactly when `state` is HELD; else `seen` tells a person why not."""
 
     archive: Archive
     state: State
     path: Path
     verified: VerifiedArchive | None = None
     seen: str = ""
-    partial_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -106,7 +102,7 @@ class Store:
             actual = Sha256.of_file(path)
             size_bytes = path.stat().st_size
         except (FileNotFoundError, NotADirectoryError):
-            return Holding(archive, State.MISSING, path, partial_bytes=self._partial_size(archive.sha256))
+            return Holding(archive, State.MISSING, path)
         except IsADirectoryError:
             return Holding(archive, State.DAMAGED, path, seen="a folder")
         except OSError as error:
@@ -134,17 +130,12 @@ class Store:
         to. Raises FetchError where the cache cannot be written, or the other process takes too long.
         """
         sha256 = archive.sha256
-        self.prepare()
-        lock = self.lock_path(sha256)
         with contextlib.ExitStack() as stack:
             try:
-                held = stack.enter_context(
-                    locks.hold(lock, purpose=f"fetching {archive.file_name}", timeout_s=LOCK_TIMEOUT_S, on_wait=on_wait)
-                )
-            except InstallError as error:
-                raise FetchError(error.message, hint=error.hint, details=error.details) from error
-            except OSError as error:
-                raise self._cannot("lock", lock, error) from error
+                held = stack.enter_context(self._lock(archive, on_wait))
+            except (FileNotFoundError, NotADirectoryError):
+                self.prepare()
+                held = stack.enter_context(self._lock(archive, on_wait))
             holding = self.look_up(archive)
             if holding.verified:
                 yield holding.verified
@@ -161,9 +152,26 @@ class Store:
                 if not held:
                     part.unlink(missing_ok=True)
 
+    @contextlib.contextmanager
+    def _lock(self, archive: Archive, on_wait: Callable[[str], None]) -> Iterator[bool]:
+        """Whether the archive's lock could be taken; an OSError where the cache is not laid out yet."""
+        path = self.lock_path(archive.sha256)
+        purpose = f"fetching {archive.file_name}"
+        with contextlib.ExitStack() as stack:
+            try:
+                held = stack.enter_context(locks.hold(path, purpose=purpose, timeout_s=LOCK_TIMEOUT_S, on_wait=on_wait))
+            except (FileNotFoundError, NotADirectoryError):
+                raise
+            except InstallError as error:
+                raise FetchError(error.message, hint=error.hint, details=error.details) from error
+            except OSError as error:
+                raise self._cannot("lock", path, error) from error
+            yield held
+
     def prepare(self) -> None:
         """Make the cache's folders. Raises FetchError where that cannot be done."""
         try:
+            # The folder that `receive` looks for comes last, so that it never stands alone.
             for name in ("archives", "records", "partial", "locks"):
                 (self.root / name).mkdir(parents=True, exist_ok=True)
             tag = self.root / "CACHEDIR.TAG"
@@ -208,16 +216,17 @@ class Store:
     def remember(self, sha256: Sha256, record: Record) -> None:
         """Publish a record. Raises FetchError where it cannot be written."""
         path = self.record_path(sha256)
-        data = record.dump()
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp")
+        temporary = f"{path.parent}/.{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
         try:
-            if path.is_file() and path.read_bytes() == data:
-                return
+            descriptor = os.open(temporary, _CREATE | os.O_EXCL, 0o666)
             try:
-                temporary.write_bytes(data)
-                temporary.replace(path)
+                try:
+                    _write_all(descriptor, memoryview(record.dump()))
+                finally:
+                    os.close(descriptor)
+                os.replace(temporary, path)  # noqa: PTH105 - a string, for 200 archives
             except OSError:
-                temporary.unlink(missing_ok=True)
+                os.unlink(temporary)  # noqa: PTH108
                 raise
         except OSError as error:
             raise self._cannot("write", path, error) from error
@@ -235,7 +244,8 @@ class Store:
             raise self._cannot("publish", final, error) from error
         return final
 
-    def _partial_size(self, sha256: Sha256) -> int:
+    def partial_size(self, sha256: Sha256) -> int:
+        """How many bytes of an interrupted download are there."""
         try:
             return self.partial_path(sha256).stat().st_size
         except OSError:
@@ -283,7 +293,10 @@ class Incoming:
             self._descriptor = os.open(self._part, _CREATE, 0o666)
             self._reset()
             pinned = self._archive.size_bytes
-            if pinned is not None and os.fstat(self._descriptor).st_size > pinned:
+            there = os.fstat(self._descriptor).st_size
+            if not there:
+                return 0
+            if pinned is not None and there > pinned:
                 self.restart()
                 return 0
             buffer = bytearray(READ_SIZE_BYTES)
@@ -334,8 +347,10 @@ class Incoming:
             except FetchError:
                 self.discard()
                 raise
-            known = self._store.record(actual) or Record(actual, size_bytes, archive.file_name, ())
-            self._store.remember(actual, known.also((origin,), evidence))
+            known = self._store.record(actual)
+            record = (known or Record(actual, size_bytes, archive.file_name, ())).also((origin,), evidence)
+            if record != known:
+                self._store.remember(actual, record)
         self.close()
         if final is None or actual != archive.sha256:
             raise mismatch(archive, actual, size_bytes, kind_of(self._start), shown, kept=final)
