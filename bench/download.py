@@ -27,6 +27,7 @@ from peers import AS_INSTALLED, debian
 from ratio import Contender, judge, measure, report
 
 BENCH = Path(__file__).resolve().parent
+_ZEROS = bytes(65536)
 PEERS = ("pooch", "httpx", "cmake")
 
 POOCH = """
@@ -201,13 +202,21 @@ class Bench:
         argv = ["aria2c", "-q", "-j8", "-i", str(listing), "-d", str(self.out), "--allow-overwrite=true"]
         return [Contender("aria2", argv)]
 
-    def fresh(self, contender: Contender) -> Contender:
-        """The contender, with an empty folder to write to before every round."""
+    def fresh(self, contender: Contender, size: int = 0) -> Contender:
+        """The contender, with an empty folder to write to before every round, and memory for `size` bytes of files.
+
+        A virtual machine gives free memory back to its host after a while. Whoever writes next pays for getting it
+        again, twice the time of the write itself; so a file is written and removed just before, for everyone.
+        """
 
         def empty() -> None:
             shutil.rmtree(self.out, ignore_errors=True)
             self.out.mkdir(parents=True)
             os.sync()  # nobody pays for the writes of whoever ran before
+            with open(self.out / "memory", "wb", buffering=0) as file:
+                for _ in range(0, size, 65536):
+                    file.write(_ZEROS)
+            (self.out / "memory").unlink()
 
         return Contender(contender.name, contender.argv, empty, contender.check, contender.env, contender.cwd)
 
