@@ -58,7 +58,7 @@ endif()
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", choices=["1gb", "wheel", "many"])
     parser.add_argument("--folder", type=Path, default=BENCH / "results" / "download", help="where files go")
     parser.add_argument("--json", type=Path, help="add the figures to this file")
