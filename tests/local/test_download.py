@@ -145,14 +145,15 @@ def test_a_part_of_another_file_costs_a_second_request_and_is_not_the_servers_fa
 
 def test_another_range_than_asked_for_is_not_pieced_together(store: Store) -> None:
     def answer(request: Request) -> bytes:
+        if request.number == 0:
+            return reply(body=DATA[:100], length=len(DATA))
         if "range" in request.headers:
             return reply("206 Partial Content", DATA[50:], Content_Range=f"bytes 50-{len(DATA) - 1}/{len(DATA)}")
         return reply(body=DATA)
 
     with raw_server(answer) as server:
-        archive = pinned(DATA, server.url())
-        part(store, archive, DATA[:100])
-        assert fetch(store, archive) == DATA
+        assert fetch(store, pinned(DATA, server.url())) == DATA
+        assert [request.start for request in server.requests] == [0, 100, 0]
 
 
 def test_a_truncated_body_is_gone_on_with_and_asks_for_the_same_version(store: Store) -> None:

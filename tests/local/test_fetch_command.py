@@ -103,10 +103,10 @@ class Paced:
         yield DATA[self.first :]
 
 
-def wait_for_part(world: World, process: subprocess.Popen[str]) -> Path:
-    """The part of a running download, once it has bytes. Looks until then; pytest's time limit ends a vain wait."""
+def wait_for_part(world: World, process: subprocess.Popen[str], size: int = 1) -> Path:
+    """The part of a running download, once it has `size` bytes; pytest's time limit ends a vain wait."""
     path = world.store.partial_path(Sha256.of(DATA))
-    while not (path.is_file() and path.stat().st_size):
+    while not (path.is_file() and path.stat().st_size >= size):
         assert process.poll() is None, process.communicate()
         threading.Event().wait(0.01)
     return path
@@ -147,7 +147,7 @@ def test_an_interrupt_leaves_a_part_and_no_lock(world: World, files: int) -> Non
     with raw_server(answer) as server:
         world.pin({"tool": (server.url("/tool"), DATA), **{n: (server.url(f"/{n}"), d) for n, d in others.items()}})
         process = world.start("fetch", "--all", "-j", "3")
-        wait_for_part(world, process)
+        wait_for_part(world, process, 4 << 20)  # all full buffers of the half that was sent: now it waits for more
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130, err
