@@ -23,7 +23,7 @@ from toolchain.pins import Archive, IndexKind, IndexSource
 from toolchain.sources import cache
 from toolchain.sources.cache_bundle import read_bundle, write_bundle
 from toolchain.sources.fetch import obtain, survey
-from toolchain.sources.store import State, Store, VerifiedArchive
+from toolchain.sources.store import Incoming, State, Store, VerifiedArchive
 
 DATA = bytes(range(256)) * 40
 
@@ -426,7 +426,7 @@ def test_prune_keeps_what_is_pinned_even_damaged_unless_told(store: Store) -> No
 def test_what_a_running_process_works_on_is_no_leftover(store: Store) -> None:
     archive = pinned(DATA)
     with store.receive(archive, on_wait=lambda text: None) as incoming:
-        assert not isinstance(incoming, VerifiedArchive)
+        assert isinstance(incoming, Incoming)
         incoming.open()
         incoming.write(memoryview(DATA))
         assert cache.leftovers(store) == []

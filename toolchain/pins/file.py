@@ -34,7 +34,8 @@ else:
 FORMAT = 1
 
 _FILE_KEYS = ("format", "minimum-verification", "pin")
-_SHARED_KEYS = ("license", "place", "strip", "links", "verification", "evidence", "attestation")  # of a pin, and of its archives
+# Of a pin, and of its archives.
+_SHARED_KEYS = ("license", "place", "strip", "links", "verification", "evidence", "attestation")
 _PIN_KEYS = ("name", "profiles", "version", "description", "env", "bin", "recorder", "archive", *_SHARED_KEYS)
 _ARCHIVE_KEYS = ("platform", "urls", "index", "package", "version", "file", "sha256", "size", *_SHARED_KEYS)
 
@@ -318,8 +319,8 @@ def _check_attestations(tables: Sequence[Table], pins: Sequence[Pin | None]) -> 
                 continue
             other = first.setdefault(archive.sha256, archive)
             if other.attestation != archive.attestation:
-                entry = Table({}, (*table.path, "archive", number), table.problems, f"{table.title}: archive {number + 1}")
-                entry.problem("attestation", f"these bytes have another attestation on line {other.line}")
+                entry = Table({}, (*table.path, "archive", number), table.problems, table.title)
+                entry.problem("attestation", f"{archive.file_name} has another attestation on line {other.line}")
 
 
 def _check_archives(table: Table, pin: Pin) -> None:

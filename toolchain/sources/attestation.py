@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.util
 import json
 import sys
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -24,16 +22,17 @@ from urllib.parse import quote
 from toolchain.digest import READ_SIZE_BYTES, Sha256
 from toolchain.errors import AttestationError, FetchError
 from toolchain.pins import Archive, Attestation
-from toolchain.sources.statements import Json, Statement, bundles, statement
-
-if sys.version_info >= (3, 11):
-    from importlib.resources.abc import Traversable
-else:
-    from importlib.abc import Traversable
 
 if TYPE_CHECKING:
+    if sys.version_info >= (3, 11):
+        from importlib.resources.abc import Traversable
+    else:
+        from importlib.abc import Traversable
+
     from sigstore.models import Bundle
     from sigstore.verify import Verifier
+
+    from toolchain.sources.statements import Json, Statement
 
 # The library names its copy of the public instance's trust root by the repository that it is kept in.
 _PUBLIC_INSTANCE = "https://tuf-repo-cdn.sigstore.dev"
@@ -83,6 +82,8 @@ class Attested:
 
 def require_library() -> None:
     """Raise AttestationError where the library that verifies is not installed."""
+    import importlib.util
+
     if importlib.util.find_spec("sigstore") is None:
         raise _no_library("is not installed")
 
@@ -97,12 +98,14 @@ def verify(document: bytes, archive: Archive, path: Path | None, *, trusted_root
     `document`, `unreadable`, `log`, `certificate`, `issuer`, `identity`, `signature`, `subject` (a statement about
     other files), `digest` (about other bytes of this name) or `bytes` (only they could tell, and `path` is None).
     """
+    from toolchain.sources.statements import bundles
+
     require_library()
     expected = archive.attestation
     if expected is None:
         raise AttestationError(f"{archive.file_name}: no pin says who must attest it", details={"reason": "unreadable"})
     if expected.sha256 is not None and Sha256.of(document) != expected.sha256:
-        raise _error(
+        raise refusal(
             archive,
             "document",
             f"expected the document with the SHA-256 {expected.sha256}, got one with {Sha256.of(document)}",
@@ -110,7 +113,7 @@ def verify(document: bytes, archive: Archive, path: Path | None, *, trusted_root
     try:
         candidates = bundles(document)
     except ValueError as error:
-        raise _error(archive, "unreadable", f"the document cannot be read: {error}") from error
+        raise refusal(archive, "unreadable", f"the document cannot be read: {error}") from error
     verifier = _verifier(trusted_root)
     failures: list[AttestationError] = []
     for candidate in candidates:
@@ -123,11 +126,15 @@ def verify(document: bytes, archive: Archive, path: Path | None, *, trusted_root
 
 def public_root() -> Traversable:
     """The trust root of Sigstore's public instance, as it came with the library."""
-    return files("sigstore._store").joinpath(quote(_PUBLIC_INSTANCE, safe=""), "trusted_root.json")
+    from importlib.resources import files
+
+    return files("sigstore._store").joinpath(quote(_PUBLIC_INSTANCE, safe="")).joinpath("trusted_root.json")
 
 
 @functools.cache
 def _verifier(trusted_root: Path | None) -> Verifier:
+    from importlib.resources import as_file
+
     try:
         from sigstore.errors import Error
         from sigstore.models import TrustedRoot
@@ -149,6 +156,8 @@ def _verify(
     import cryptography.x509
     from sigstore.errors import Error
     from sigstore.models import Bundle
+
+    from toolchain.sources.statements import statement
 
     try:
         bundle = Bundle.from_json(json.dumps(candidate))
@@ -173,13 +182,13 @@ def _verify(
         text = str(error)
         known = isinstance(error, Error)
         reason = next((reason for words, reason in _REASONS if words in text), "unreadable") if known else "unreadable"
-        raise _error(archive, reason, f"{text or type(error).__name__}"[:2000]) from error
+        raise refusal(archive, reason, f"{text or type(error).__name__}"[:2000]) from error
     if envelope is None:
         return Attested(expected.identity, expected.issuer, *entry, claim="")
     try:
         said = statement(*envelope)
     except ValueError as error:
-        raise _error(archive, "unreadable", f"the signed statement cannot be read: {error}") from error
+        raise refusal(archive, "unreadable", f"the signed statement cannot be read: {error}") from error
     _check_subject(said, archive, path)
     return Attested(expected.identity, expected.issuer, *entry, claim=said.predicate_type)
 
@@ -211,7 +220,7 @@ def _check_subject(said: Statement, archive: Archive, path: Path | None) -> None
         stated = subject.digests.get("sha256")
         if stated is None and "sha512" in subject.digests and subject in own:
             if path is None:
-                raise _error(archive, "bytes", "it states a SHA-512 alone, and the archive is not here to be compared")
+                raise refusal(archive, "bytes", "it states a SHA-512 alone, and the archive is not here to be compared")
             sha512 = sha512 or _sha512_of(path, archive)
             matches = subject.digests["sha512"] == sha512
         else:
@@ -220,9 +229,9 @@ def _check_subject(said: Statement, archive: Archive, path: Path | None) -> None
             return
     if own:
         stated_text = ", ".join(sorted(digest for subject in own for digest in subject.digests.values()))
-        raise _error(archive, "digest", f"expected the SHA-256 {archive.sha256}, it states {stated_text[:400]}")
+        raise refusal(archive, "digest", f"expected the SHA-256 {archive.sha256}, it states {stated_text[:400]}")
     names = ", ".join(subject.name for subject in said.subjects)
-    raise _error(archive, "subject", f"the statement is about other files: {names[:400] or 'none'}")
+    raise refusal(archive, "subject", f"the statement is about other files: {names[:400] or 'none'}")
 
 
 def _sha512_of(path: Path, archive: Archive) -> str:
@@ -236,7 +245,7 @@ def _sha512_of(path: Path, archive: Archive) -> str:
     except OSError as error:
         raise FetchError(f"cannot read {path}: {error.strerror or error}") from error
     if sha256.hexdigest() != archive.sha256.hex:
-        raise _error(archive, "digest", f"{path} changed while it was looked at")
+        raise refusal(archive, "digest", f"{path} changed while it was looked at")
     return sha512.hexdigest()
 
 
@@ -253,7 +262,8 @@ def _how_far(error: AttestationError) -> int:
     return _FURTHEST_LAST.index(reason) if reason in _FURTHEST_LAST else len(_FURTHEST_LAST)
 
 
-def _error(archive: Archive, reason: str, why: str) -> AttestationError:
+def refusal(archive: Archive, reason: str, why: str) -> AttestationError:
+    """The error for an archive that is not attested; `reason` is for machines, `why` is for people."""
     expected = archive.attestation
     assert expected is not None  # noqa: S101 - `verify` looked
     return AttestationError(

@@ -28,9 +28,10 @@ def obtain(
 ) -> tuple[VerifiedArchive, ...]:
     """Every archive, verified, in the order asked; with a network the cache is filled as needed.
 
-    Each is hashed, also where the cache has it. Without a network (`None`) FetchError lists everything that is
-    missing or bad at once. With one, every archive is tried before the errors are raised: DigestMismatchError where
-    any was other bytes than pinned, else FetchError. An interrupt leaves parts that the next run goes on with.
+    Each is hashed, and its attestation verified where its pin demands one, also where the cache has it. Without a
+    network (`None`) an error lists everything that is missing or bad at once. With one, every archive is tried before
+    the errors are raised: DigestMismatchError where any was other bytes than pinned, or not attested as pinned, else
+    FetchError. An interrupt leaves parts that the next run goes on with.
     """
     if network is None:
         holdings = survey(archives, store=store, jobs=jobs)
@@ -90,18 +91,35 @@ class _Job:
             self._progress.note(f"{holding.path} is damaged ({holding.seen}); fetching {archive.file_name} anew")
         elif holding.state is State.ELSEWHERE:
             self._progress.note(f"{archive.file_name} is in the cache from {holding.seen}; asking the new address")
+        elif holding.state is State.UNATTESTED:
+            self._progress.note(f"{archive.file_name} is in the cache, not attested: {holding.seen}")
         self._progress.start(key, archive.file_name, archive.size_bytes)
         try:
-            with self._store.receive(archive, on_wait=self._progress.note) as incoming:
-                if isinstance(incoming, Incoming):
-                    verified = Download(archive, incoming, self._network, self._progress, self._stop).run()
-                else:
-                    verified = incoming
+            if holding.state is not State.UNATTESTED:
+                holding = self._receive(archive)
+            verified = holding.verified or self._attest(holding)
         except BaseException:
             self._progress.finish(key, "failed")
             raise
         self._progress.finish(key, "verified")
         return verified
+
+    def _receive(self, archive: Archive) -> Holding:
+        with self._store.receive(archive, on_wait=self._progress.note) as incoming:
+            if not isinstance(incoming, Incoming):
+                return incoming
+            return Download(archive, incoming, self._network, self._progress, self._stop).run()
+
+    def _attest(self, holding: Holding) -> VerifiedArchive:
+        from toolchain.sources.attesting import bring_document
+
+        return bring_document(
+            holding.archive,
+            lambda document: self._store.attest(holding, document),
+            network=self._network,
+            progress=self._progress,
+            stop=self._stop,
+        )
 
     def _stop(self) -> None:
         if self._cancelled.is_set():

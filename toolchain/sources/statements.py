@@ -152,5 +152,3 @@ def _list(value: object, what: str) -> list[object]:
     if not isinstance(value, list):
         raise ValueError(f"expected {what} as a JSON list, got {type(value).__name__}")
     return value
-
-
