@@ -228,6 +228,8 @@ def _from_index(
         if offer.file.integrity is not None:
             _check_integrity(offer, measured)
             evidence = _INDEX_SHA512
+    if old.verification is Verification.ATTESTED:  # which every use proves anew, the first of the new file too
+        level, evidence = old.verification, old.evidence
     inherits = isinstance(old.source, IndexSource) and old.source.version == pin.version
     if offer.file.yanked is not None:
         files.progress.note(f"{offer.file.name} was withdrawn upstream: {offer.file.yanked or 'no reason given'}")
@@ -267,7 +269,8 @@ def _from_urls(
             hint="write the new URL into the file by hand",
         )
     measured = files.measured(replace_versions(old.file_name, renamed), urls)
-    same = measured.sha256 == old.sha256
+    # What is attested stays so: every use proves it anew, the first of the new file too.
+    same = measured.sha256 == old.sha256 or old.verification is Verification.ATTESTED
     named = old.file_name != name_of_url(old.source.urls[0])
     return ArchiveEdit(
         number=number,
