@@ -3,8 +3,8 @@
     python bench/download.py [--rounds N] [--only 1gb|wheel|many] [--folder DIR] [--json FILE]
 
 Whole processes, in turn. The server is nginx where there is one, else serve.c; the one with latency is serve.c, which
-waits 20 ms before every answer. Peers that Python brings go into a virtual environment of this script's own; curl,
-aria2 and the system's CMake are measured where they are installed. Every contender verifies the SHA-256, but curl -Z
+waits 20 ms before every answer. Peers that Python brings go into a virtual environment of this script's own, the
+others are Debian's. Every contender verifies the SHA-256, but curl -Z
 and `curl | openssl`, which does not even keep the file: both do less than we do, and are goals all the same.
 """
 
@@ -23,6 +23,7 @@ import venv
 from collections.abc import Iterator
 from pathlib import Path
 
+from peers import AS_INSTALLED, debian
 from ratio import Contender, judge, measure, report
 
 BENCH = Path(__file__).resolve().parent
@@ -85,6 +86,7 @@ class Bench:
 
     def prepare(self) -> None:
         """Build the C programs, install the peers."""
+        debian({"curl": "curl", "openssl": "openssl", "aria2c": "aria2", "cmake": "cmake", "nginx": "nginx-light"})
         for path in (self.served, self.tools):
             path.mkdir(parents=True, exist_ok=True)
         compiler = os.environ.get("CC", "cc")
@@ -108,8 +110,8 @@ class Bench:
                 Contender("C loop", [str(self.tools / "loop"), str(port), f"/{name}", str(target)]),
                 *self.curl(url, digest, target),
                 *self.cmakes(url, digest, target),
-                Contender("pooch", [str(self.peer_python), "-c", POOCH, url, digest, str(target)]),
-                Contender("httpx", [str(self.peer_python), "-c", HTTPX, url, digest, str(target)]),
+                Contender("pooch", [str(self.peer_python), "-c", POOCH, url, digest, str(target)], env=AS_INSTALLED),
+                Contender("httpx", [str(self.peer_python), "-c", HTTPX, url, digest, str(target)], env=AS_INSTALLED),
                 *self.aria2([(url, digest, "file")]),
             ]
             table = measure([self.fresh(one) for one in contenders], rounds=self.rounds)
@@ -154,7 +156,12 @@ class Bench:
         pins.write_text("\n".join(lines) + "\n")
         command = Path(sysconfig.get_path("scripts")) / "toolchain"
         argv = [str(command), "fetch", "--all", "--quiet", "--pins", str(pins), "--cache", str(self.out / "cache")]
-        return Contender("toolchain fetch", argv, check=lambda: self.check_cache({one for _, one, _ in files.values()}))
+        return Contender(
+            "toolchain fetch",
+            argv,
+            check=lambda: self.check_cache({one for _, one, _ in files.values()}),
+            env=AS_INSTALLED,
+        )
 
     def check_cache(self, digests: set[str]) -> None:
         found = {path.name for path in (self.out / "cache" / "archives").iterdir()}

@@ -37,10 +37,11 @@ def _only_loopback(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture(autouse=True)
-def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A developer's own cache, roots, pins or proxies change no test."""
-    for name in ("DREAM_GPU_CACHE", "TOOLCHAIN_ROOT", "TOOLCHAIN_PINS", "TOOLCHAIN_OFFLINE"):
+def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A developer's own roots, cache, pins or proxies change no test, and no test changes them."""
+    for name in ("DREAM_GPU_CACHE", "TOOLCHAIN_PINS", "TOOLCHAIN_OFFLINE"):
         monkeypatch.delenv(name, raising=False)
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("TOOLCHAIN_ROOT", str(tmp_path_factory.getbasetemp() / "no roots here"))

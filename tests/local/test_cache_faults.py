@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import json
 import os
@@ -18,8 +19,8 @@ from raw_server import HERE, network, pinned, ranged, raw_server, reply
 
 from toolchain import locks
 from toolchain.digest import Sha256
-from toolchain.errors import ArchiveError, DigestMismatchError, FetchError
-from toolchain.pins import Archive, IndexKind, IndexSource
+from toolchain.errors import ArchiveError, DigestMismatchError, FetchError, PinsError
+from toolchain.pins import Archive, IndexKind, IndexSource, Verification
 from toolchain.sources import cache
 from toolchain.sources.cache_bundle import read_bundle, write_bundle
 from toolchain.sources.fetch import obtain, survey
@@ -140,6 +141,8 @@ def test_a_new_address_with_other_bytes_is_an_error_and_no_stale_hit(store: Stor
         bumped = pinned(DATA, server.url("/2.0"))
         with pytest.raises(DigestMismatchError, match=r"/2\.0"):
             fetch(store, bumped)
+        (finding,) = cache.moved(store, [bumped])
+        assert server.url("/1.0") in finding.seen
         with pytest.raises(FetchError, match="the pinned address is new") as caught:
             fetch(store, bumped, offline=True)
         assert server.url("/1.0") in caught.value.message
@@ -157,6 +160,19 @@ def test_a_new_address_with_the_same_bytes_is_learned(store: Store) -> None:
         assert record is not None
         assert set(record.origins) == {server.url("/old"), server.url("/new")}
         fetch(store, moved, offline=True)
+
+
+def test_an_attested_archive_is_not_taken_for_a_stated_one(store: Store) -> None:
+    """Until signed statements are checked, nothing that claims one is used: not even from the cache."""
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        fetch(store, archive)
+        attested = dataclasses.replace(archive, verification=Verification.ATTESTED)
+        for offline in (False, True):
+            with pytest.raises(PinsError, match="attested"):
+                fetch(store, attested, offline=offline)
+        with pytest.raises(PinsError, match="attested"):
+            survey([attested], store=store)
 
 
 def test_one_more_mirror_is_no_new_address(store: Store) -> None:

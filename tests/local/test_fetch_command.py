@@ -49,7 +49,7 @@ class World:
         self.pins.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def argv(self, *arguments: str) -> list[str]:
-        common = ["--cache", str(self.cache)]
+        common = ["--cache", str(self.cache), "--root", str(self.folder / "roots")]
         if arguments[:2] not in (("cache", "path"), ("cache", "verify"), ("cache", "import")):
             common += ["--pins", str(self.pins)]
         return [sys.executable, "-m", "toolchain", *arguments, *common]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 import spirv
-from recording import SHADERS, Recorder
+from layouts import RECORDED
+from recording import CHECKOUT, SHADERS, Recorder
 
 from toolchain.layout import load, names
 from toolchain.layout.model import Layout
@@ -93,7 +94,7 @@ def test_spirv_offsets_are_the_codes(recorder: Recorder, tmp_path: Path) -> None
 def test_metal_indices_are_the_codes(recorder: Recorder, tmp_path: Path) -> None:
     _, rows, code = kitchen(recorder, tmp_path, "metal")
     arguments = re.findall(r"(\w+)_1 \[\[(buffer|texture|sampler)\((\d+)\)\]\]", code.decode())
-    assert len(arguments) == 7
+    assert len(arguments) == 8
     for name, space, index in arguments:
         if name in ("entryPointParams",):
             continue
@@ -116,12 +117,13 @@ def test_wgsl_bindings_are_the_codes(recorder: Recorder, tmp_path: Path) -> None
 def test_hlsl_registers_are_the_codes(recorder: Recorder, tmp_path: Path) -> None:
     _, rows, code = kitchen(recorder, tmp_path, "hlsl")
     by_name = {path.replace(".", "_"): row for path, row in rows.items()}
-    found = re.findall(r"(\w+)_0(?:\[int\(\d+\)\])? : register\(([btus]\d+)\)", code.decode())
+    found = re.findall(r"(\w+)_0(?:\[int\(\d+\)\])? : register\(([btus]\d+)(?:, space(\d+))?\)", code.decode())
     assert len(found) > 15
-    for name, register in found:
+    for name, register, space in found:
         if name == "entryPointParams":
             continue
-        assert by_name["(values)" if name == "globalParams" else name].binding == register, name
+        row = by_name["(values)" if name == "globalParams" else name]
+        assert (row.binding, row.space) == (register, int(space or 0)), name
 
 
 # {float3; float; float3[2]; bool} in a constant buffer: std140 and WGSL round the array's elements up to 16 bytes,
@@ -284,6 +286,15 @@ def test_same_bytes_from_any_folder(recorder: Recorder, tmp_path: Path, target: 
     assert results[0] == results[1]
     for data in results[0]:
         assert str(tmp_path).encode() not in data
+
+
+@pytest.mark.parametrize("target", ["spirv", "metal"])
+def test_recorded_layouts_in_this_repository_are_current(recorder: Recorder, tmp_path: Path, target: str) -> None:
+    """Fails when the recorder, the format or the compiler changed: record the files in tests/data/layouts again."""
+    shader = CHECKOUT / "examples" / "demo" / "particles.slang"
+    layout = tmp_path / "particles.layout"
+    recorder.record(shader, "-entry", "simulate", "-target", target, "-o", tmp_path / "code", "-o", layout)
+    assert layout.read_bytes() == (RECORDED / f"particles.{target}.layout").read_bytes()
 
 
 def test_dependencies_are_named_as_typed(recorder: Recorder, tmp_path: Path) -> None:

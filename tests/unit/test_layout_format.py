@@ -76,6 +76,9 @@ def read(data: bytes) -> dict[str, list[dict[str, Any]]]:
     return sections
 
 
+# The document has these as words: flags as booleans, the thread group and the code as one value each.
+RENDERED_OTHERWISE = {"flags", "thread_group_x", "thread_group_y", "thread_group_z", "code_size", "code_sha256"}
+
 FILES = sorted(RECORDED.glob("*.layout"))
 
 
@@ -116,7 +119,7 @@ def test_the_page_reads_files(file: Path) -> None:
         assert len(records) == len(sections[name]), name
         for by_page, by_us in zip(sections[name], records, strict=True):
             for field, kind, _ in TABLES[name]:
-                if field in by_us and kind != "span":
+                if kind not in ("span", "zero") and field not in RENDERED_OTHERWISE:
                     assert plain(kind, by_page[field]) == by_us[field], (name, field)
                     compared += 1
     assert compared > 3000

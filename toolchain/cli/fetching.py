@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolchain.cli import progress as drawing
 from toolchain.cli.options import Settings
-from toolchain.pins import Archive
+from toolchain.digest import Sha256
+from toolchain.pins import Archive, IndexSource
 from toolchain.progress import Progress
 from toolchain.sources import fetch
 from toolchain.sources.download import Network
 from toolchain.sources.store import Store, VerifiedArchive
+
+if TYPE_CHECKING:
+    from toolchain.sources.http import Session
+    from toolchain.sources.index import Indexes, Located
 
 
 @dataclass(frozen=True)
@@ -29,13 +36,25 @@ class Fetching:
         return fetch.obtain(archives, store=self.store, network=self.network, jobs=self.jobs, progress=self.progress)
 
 
+class _MachineIndexes:
+    """The machine's package indexes, loaded when the first archive of one is looked for: many pins have none."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._indexes: Indexes | None = None
+
+    def locate(self, source: IndexSource, pinned: Sha256, *, session: Session) -> Located:
+        with self._lock:
+            if self._indexes is None:
+                from toolchain.cli.indexes import machine_indexes
+
+                self._indexes = machine_indexes()
+        return self._indexes.locate(source, pinned, session=session)
+
+
 @contextlib.contextmanager
 def open_fetching(settings: Settings, *, jobs: int | None = None) -> Iterator[Fetching]:
     """Fetching as the settings ask for it; progress is drawn on stderr while the block runs."""
-    network = None
-    if not settings.offline:
-        from toolchain.cli.indexes import machine_indexes
-
-        network = Network(machine_indexes())
+    network = None if settings.offline else Network(_MachineIndexes())
     with drawing.shown(quiet=settings.quiet) as progress:
         yield Fetching(Store(settings.paths.cache), network, progress, jobs or fetch.JOBS)

@@ -87,6 +87,8 @@ def show(settings: Settings, name: str, profile: str | None) -> None:
 def check(settings: Settings, online: bool) -> None:
     """Check the pins file and the patches folder. Exit code 1 when something is wrong."""
     from toolchain import pins_check
+    from toolchain.sources import cache
+    from toolchain.sources.store import Store
 
     if online and settings.offline:
         raise click.UsageError("--online and --offline exclude each other")
@@ -95,6 +97,7 @@ def check(settings: Settings, online: bool) -> None:
     except PinsError as error:
         _report(settings, pins_check.schema_findings(error))
     findings = pins_check.check(pinned, pin_files(settings).patches)
+    findings += cache.moved(Store(settings.paths.cache), [one for pin in pinned.pins for one in pin.archives])
     if online:
         from toolchain.cli.indexes import machine_indexes
         from toolchain.sources.probe import open_session

@@ -108,6 +108,28 @@ def leftovers(store: Store) -> list[Leftover]:
     return found
 
 
+def moved(store: Store, archives: Sequence[Archive]) -> list[Finding]:
+    """The pinned archives whose bytes the cache has from another address than the pinned ones. Nothing is hashed.
+
+    A pin whose address was changed and whose digest was not would go on giving the old file: `fetch` asks the new
+    address before it uses such bytes, and this says so before.
+    """
+    found = []
+    for archive in archives:
+        record = store.record(archive.sha256)
+        if record and record.origins and not set(record.origins) & set(origins_of(archive)):
+            found.append(
+                Finding(
+                    "cache.moved",
+                    f"line {archive.line}: {archive.file_name}",
+                    f"the digest of what {', '.join(origins_of(archive))} has",
+                    f"the digest of what came from {', '.join(record.origins)}",
+                    "if the address was meant to change, so was the digest; toolchain fetch asks the new address",
+                )
+            )
+    return found
+
+
 @dataclass(frozen=True)
 class Removal:
     """A path that `prune` removed, or would, and why."""

@@ -6,7 +6,6 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 
 # Answers that another try may turn to the good: too early, too often, and the server's own trouble.
 TRANSIENT_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -40,6 +39,8 @@ def retry_after_s(header: str | None, timing: Timing) -> float | None:
     """Seconds to wait that a Retry-After header asks for (a number or an HTTP date); None where it asks for nothing."""
     if header is None:
         return None
+    from email.utils import parsedate_to_datetime
+
     text = header.strip()
     if text.isascii() and text.isdigit():
         return float(min(int(text[:9]), 10**9))

@@ -36,6 +36,10 @@ from toolchain.sources.records import Record, origins_of
 # Another process may be downloading gigabytes over a slow line; its own stall rule ends it, not our patience.
 LOCK_TIMEOUT_S = 2 * 60 * 60
 
+# From this size on an archive is on the disk before it gets its name. A power cut may tear a smaller one: it is found
+# damaged then, as everything is hashed before it is used, and fetching it again costs less than 200 waits for a disk.
+SYNCED_BYTES = 4 * 1024 * 1024
+
 _CACHEDIR_TAG = b"""Signature: 8a477f597d28d172789f06886806bc55
 # This folder holds downloads of gpu-toolchain, which can be fetched again: see https://bford.info/cachedir/
 """
@@ -299,7 +303,8 @@ class Store:
         """Make a complete, open file the archive of its digest. Raises FetchError."""
         final = self.archive_path(sha256)
         try:
-            os.fsync(descriptor)
+            if os.fstat(descriptor).st_size >= SYNCED_BYTES:
+                os.fsync(descriptor)
             if sys.platform != "win32":
                 # What the umask lets others read; nobody writes. Windows could not replace a read-only file.
                 os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o444)
