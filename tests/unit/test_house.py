@@ -27,6 +27,9 @@ ROOMS: dict[str, frozenset[str]] = {
     ),
     "socket": frozenset({"sources/http.py", "locks.py"}),
     "subprocess": frozenset({"build/process.py"}),
+    "sigstore": frozenset({"sources/attestation.py"}),
+    "sigstore_models": frozenset({"sources/attestation.py"}),
+    "cryptography": frozenset({"sources/attestation.py"}),
     "tomlkit": frozenset({"pins/edit.py"}),
 }
 

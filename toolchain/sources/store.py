@@ -173,9 +173,13 @@ class Store:
         Raises AttestationError, and keeps nothing, where it does not; FetchError where the cache cannot be written.
         """
         attested = self._verify(archive, document)
-        self.prepare()
-        self._replace(self.attestation_path(archive.sha256), document)
+        self.put_attestation(archive.sha256, document)
         return attested
+
+    def put_attestation(self, sha256: Sha256, document: bytes) -> None:
+        """Keep a document as it is: whether it proves anything every use asks. Raises FetchError."""
+        self.prepare()
+        self._replace(self.attestation_path(sha256), document)
 
     def _verify(self, archive: Archive, document: bytes) -> Attested:
         path = self.archive_path(archive.sha256)
