@@ -253,10 +253,8 @@ private:
         for (unsigned int i = 0; i < source->getFieldCount(); ++i)
             fields.push_back({var_layouts_(source->getFieldByIndex(i)), source->getFieldBindingRangeOffset(i)});
         t.fields = append(blob_.fields, fields);
-
         t.binding_ranges = binding_ranges(source);
         t.descriptor_sets = descriptor_sets(source);
-
         std::vector<layout::SubObjectRange> sub_objects;
         for (SlangInt i = 0; i < source->getSubObjectRangeCount(); ++i)
             sub_objects.push_back(
