@@ -307,11 +307,12 @@ class Store:
         """Make a complete, open file the archive of its digest. Raises FetchError."""
         final = self.archive_path(sha256)
         try:
-            if os.fstat(descriptor).st_size >= SYNCED_BYTES:
+            status = os.fstat(descriptor)
+            if status.st_size >= SYNCED_BYTES:
                 os.fsync(descriptor)
             if sys.platform != "win32":
                 # What the umask lets others read; nobody writes. Windows could not replace a read-only file.
-                os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o444)
+                os.fchmod(descriptor, status.st_mode & 0o444)
             temporary.replace(final)
         except OSError as error:
             raise self._cannot("publish", final, error) from error
