@@ -19,8 +19,8 @@ from raw_server import HERE, network, pinned, ranged, raw_server, reply
 
 from toolchain import locks
 from toolchain.digest import Sha256
-from toolchain.errors import ArchiveError, DigestMismatchError, FetchError, PinsError
-from toolchain.pins import Archive, IndexKind, IndexSource, Verification
+from toolchain.errors import ArchiveError, DigestMismatchError, FetchError
+from toolchain.pins import Archive, Attestation, IndexKind, IndexSource, Verification
 from toolchain.sources import cache
 from toolchain.sources.cache_bundle import read_bundle, write_bundle
 from toolchain.sources.fetch import obtain, survey
@@ -163,16 +163,18 @@ def test_a_new_address_with_the_same_bytes_is_learned(store: Store) -> None:
 
 
 def test_an_attested_archive_is_not_taken_for_a_stated_one(store: Store) -> None:
-    """Until signed statements are checked, nothing that claims one is used: not even from the cache."""
+    """Its bytes are in the cache, fetched for a pin that demands less."""
+    pytest.importorskip("sigstore", reason="the optional dependency gpu-toolchain[attest] is not installed")
+    signer = Attestation("https://git.example/r.yml", "https://i.example", ("https://nowhere.invalid/tool.json",))
     with raw_server(ranged(DATA)) as server:
         archive = pinned(DATA, server.url())
         fetch(store, archive)
-        attested = dataclasses.replace(archive, verification=Verification.ATTESTED)
-        for offline in (False, True):
-            with pytest.raises(PinsError, match="attested"):
-                fetch(store, attested, offline=offline)
-        with pytest.raises(PinsError, match="attested"):
-            survey([attested], store=store)
+        attested = dataclasses.replace(archive, verification=Verification.ATTESTED, attestation=signer)
+        with pytest.raises(FetchError, match="lacks 1 attestation"):
+            fetch(store, attested, offline=True)
+        (holding,) = survey([attested], store=store)
+        assert (holding.state, holding.verified) == (State.UNATTESTED, None)
+        fetch(store, archive, offline=True)
 
 
 def test_one_more_mirror_is_no_new_address(store: Store) -> None:
@@ -380,6 +382,7 @@ def test_offline_text_says_all_that_is_missing_and_what_to_do(store: Store) -> N
 
 
 def test_survey_names_every_state(store: Store) -> None:
+    pytest.importorskip("sigstore", reason="the optional dependency gpu-toolchain[attest] is not installed")
     files = {state: state.value.encode() * 9 for state in State}
     with raw_server(lambda request: reply(body=files[State(request.path[1:])])) as server:
         archives = {state: pinned(data, server.url(f"/{state.value}")) for state, data in files.items()}
@@ -387,6 +390,11 @@ def test_survey_names_every_state(store: Store) -> None:
     spoil(store.archive_path(archives[State.DAMAGED].sha256), b"?")
     store.archive_path(archives[State.MISSING].sha256).unlink()
     archives[State.ELSEWHERE] = pinned(files[State.ELSEWHERE], "https://nowhere.invalid/")
+    archives[State.UNATTESTED] = dataclasses.replace(
+        archives[State.UNATTESTED],
+        verification=Verification.ATTESTED,
+        attestation=Attestation("https://git.example/r.yml", "https://i.example", ("https://nowhere.invalid/a.json",)),
+    )
     holdings = survey(list(archives.values()), store=store)
     assert [holding.state for holding in holdings] == list(archives)
 

@@ -39,6 +39,7 @@ _PUBLIC_INSTANCE = "https://tuf-repo-cdn.sigstore.dev"
 
 # What failed, by words of the library's messages. They choose the word for people and machines, never the outcome.
 _REASONS = (
+    ("failed to load bundle", "unreadable"),
     ("OIDCIssuer", "issuer"),
     ("SANs", "identity"),
     ("log entr", "log"),
@@ -50,6 +51,7 @@ _REASONS = (
     ("message digest mismatch", "digest"),
     ("ignature", "signature"),
 )
+_PYDANTIC = "errors.pydantic.dev"  # a line of advice for programmers, after each complaint
 # Of several bundles that all fail, the one that came furthest is the one that was meant.
 _FURTHEST_LAST = ("unreadable", "log", "certificate", "issuer", "identity", "signature", "subject", "digest")
 
@@ -179,10 +181,10 @@ def _verify(
         OSError,
         RecursionError,
     ) as error:
-        text = str(error)
+        text = "; ".join(line.strip() for line in str(error).splitlines() if _PYDANTIC not in line)[:1000]
         known = isinstance(error, Error)
         reason = next((reason for words, reason in _REASONS if words in text), "unreadable") if known else "unreadable"
-        raise refusal(archive, reason, f"{text or type(error).__name__}"[:2000]) from error
+        raise refusal(archive, reason, text or type(error).__name__) from error
     if envelope is None:
         return Attested(expected.identity, expected.issuer, *entry, claim="")
     try:
@@ -213,25 +215,21 @@ def _signed(
 
 
 def _check_subject(said: Statement, archive: Archive, path: Path | None) -> None:
-    """Raise unless one subject has the archive's digest, and its name too."""
-    sha512: str | None = None
+    """Raise unless a subject that is called as the archive has its digest."""
     own = [subject for subject in said.subjects if subject.is_called(archive)]
-    for subject in said.subjects:
-        stated = subject.digests.get("sha256")
-        if stated is None and "sha512" in subject.digests and subject in own:
+    if not own:
+        names = ", ".join(subject.name for subject in said.subjects)
+        raise refusal(archive, "subject", f"the statement is about other files: {names[:400] or 'none'}")
+    for subject in own:
+        if "sha256" not in subject.digests and "sha512" in subject.digests:
             if path is None:
                 raise refusal(archive, "bytes", "it states a SHA-512 alone, and the archive is not here to be compared")
-            sha512 = sha512 or _sha512_of(path, archive)
-            matches = subject.digests["sha512"] == sha512
-        else:
-            matches = stated == archive.sha256.hex
-        if matches and subject in own:
+            if subject.digests["sha512"] == _sha512_of(path, archive):
+                return
+        elif subject.digests.get("sha256") == archive.sha256.hex:
             return
-    if own:
-        stated_text = ", ".join(sorted(digest for subject in own for digest in subject.digests.values()))
-        raise refusal(archive, "digest", f"expected the SHA-256 {archive.sha256}, it states {stated_text[:400]}")
-    names = ", ".join(subject.name for subject in said.subjects)
-    raise refusal(archive, "subject", f"the statement is about other files: {names[:400] or 'none'}")
+    stated = ", ".join(sorted(digest for subject in own for digest in subject.digests.values()))
+    raise refusal(archive, "digest", f"expected the SHA-256 {archive.sha256}, it states {stated[:400] or 'none'}")
 
 
 def _sha512_of(path: Path, archive: Archive) -> str:
@@ -252,7 +250,8 @@ def _sha512_of(path: Path, archive: Archive) -> str:
 def _log_entry(bundle: Bundle) -> tuple[str | None, str | None]:
     """Index and time of a bundle's log entry."""
     entry = json.loads(bundle.to_json())["verificationMaterial"]["tlogEntries"][0]
-    index, seconds = entry.get("logIndex"), entry.get("integratedTime")
+    index = entry.get("logIndex")
+    seconds = entry.get("integratedTime") if "inclusionPromise" in entry else None  # which is what signs the time
     time = None if not seconds else datetime.fromtimestamp(int(seconds), tz=timezone.utc).isoformat()
     return None if index is None else str(index), time
 

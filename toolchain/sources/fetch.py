@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterable, Sequence
 
 from toolchain.digest import Sha256
-from toolchain.errors import PinsError, ToolchainError
-from toolchain.pins import Archive, Verification
+from toolchain.errors import ToolchainError
+from toolchain.pins import Archive
 from toolchain.progress import Progress, Silent
 from toolchain.sources.download import Download, Network, one_error
 from toolchain.sources.http import TransferError
@@ -33,7 +33,6 @@ def obtain(
     the errors are raised: DigestMismatchError where any was other bytes than pinned, or not attested as pinned, else
     FetchError. An interrupt leaves parts that the next run goes on with.
     """
-    _refuse_attested(archives)
     if network is None:
         holdings = survey(archives, store=store, jobs=jobs)
         lacking = [holding for holding in holdings if not holding.verified]
@@ -55,24 +54,11 @@ def obtain(
 
 def survey(archives: Sequence[Archive], *, store: Store, jobs: int = JOBS) -> tuple[Holding, ...]:
     """What the cache has for every archive, in order. Needs no network and writes nothing. Raises as `look_up`."""
-    _refuse_attested(archives)
     outcomes = at_once(archives, store.look_up, jobs=jobs, cancel=lambda: None)
     failures = [outcome for outcome in outcomes if isinstance(outcome, ToolchainError)]
     if failures:
         raise one_error(failures)
     return tuple(outcome for outcome in outcomes if isinstance(outcome, Holding))
-
-
-def _refuse_attested(archives: Sequence[Archive]) -> None:
-    """No signed statement can be checked yet, so that an archive which claims one is not used: never as less."""
-    claimed = [archive for archive in archives if archive.verification is Verification.ATTESTED]
-    if claimed:
-        names = ", ".join(f"{archive.file_name} (line {archive.line})" for archive in claimed)
-        raise PinsError(
-            f"pinned as attested, and this version checks no signed statements: {names}",
-            hint="pin them as stated or seen, which is what can be checked",
-            details={"files": [archive.file_name for archive in claimed]},
-        )
 
 
 class _Job:
