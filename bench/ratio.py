@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import random
 import statistics
 import subprocess
 import sys
@@ -73,10 +74,15 @@ def run_once(contender: Contender) -> tuple[float, float, int]:
 
 
 def measure(contenders: Sequence[Contender], *, rounds: int, warm_up: int = 1) -> dict[str, Times]:
-    """Run all contenders in turn, `rounds` times after `warm_up` rounds that do not count."""
+    """Run all contenders in turn, `rounds` times after `warm_up` rounds that do not count.
+
+    Each round has an order of its own, the same in every run of the benchmark: whoever always came after the same
+    other would inherit the caches and the free memory that it leaves.
+    """
     table = {contender.name: Times() for contender in contenders}
+    dice = random.Random(0)
     for number in range(-warm_up, rounds):
-        for contender in contenders:
+        for contender in dice.sample(list(contenders), len(contenders)):
             if contender.prepare:
                 contender.prepare()
             wall_s, cpu_s, peak_bytes = run_once(contender)

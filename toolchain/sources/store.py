@@ -393,13 +393,17 @@ class Incoming:
 
     def write(self, piece: memoryview) -> None:
         """Append bytes. A full disk drops the part, so that nothing half stays, and raises FetchError."""
-        try:
-            _write_all(self._descriptor, piece)
-        except OSError as error:
-            refusal = self._store._cannot("write", self._part, error)
-            self.discard()
-            raise refusal from error
-        self._took(piece)
+        # In pieces that stay in the core's cache from one use to the next. Written in one piece of 1 MiB, 1 GB took
+        # twice the time here (ext4, Linux 6.18): the page cache then takes large folios, which it has to make first.
+        for start in range(0, len(piece), READ_SIZE_BYTES):
+            part = piece[start : start + READ_SIZE_BYTES]
+            try:
+                _write_all(self._descriptor, part)
+            except OSError as error:
+                refusal = self._store._cannot("write", self._part, error)
+                self.discard()
+                raise refusal from error
+            self._took(part)
 
     def matches(self) -> bool:
         """Whether the bytes so far are the pinned ones."""
