@@ -25,9 +25,9 @@ from toolchain.paths import Paths
 from toolchain.pins import Archive, IndexSource, Pin, Profile
 from toolchain.platforms import Platform
 from toolchain.progress import Progress
-from toolchain.sources import patch, tree, tree_stat
-from toolchain.sources.manifest import Manifest, TreeFile
-from toolchain.sources.store import VerifiedArchive
+from toolchain.sources.cache.store import VerifiedArchive
+from toolchain.sources.trees import patch, tree, tree_stat
+from toolchain.sources.trees.manifest import Manifest, TreeFile
 
 # Making the largest root (unpacking 1.5 GB, a build) takes minutes on a slow machine; past this, something hangs.
 LOCK_TIMEOUT_S = 1800.0

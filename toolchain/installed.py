@@ -15,8 +15,8 @@ from toolchain.environment import Environment
 from toolchain.errors import InstallError
 from toolchain.findings import Finding
 from toolchain.pins import Profile
-from toolchain.sources import staging, tree
-from toolchain.sources.verify import verify as verify_tree
+from toolchain.sources.trees import staging, tree
+from toolchain.sources.trees.verify import verify as verify_tree
 
 RECORD_FORMAT = 1
 

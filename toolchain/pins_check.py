@@ -12,11 +12,11 @@ from toolchain.errors import AttestationError, DigestMismatchError, FetchError, 
 from toolchain.findings import Finding
 from toolchain.pins import Archive, IndexSource, Pin, PinSet
 from toolchain.progress import Progress
-from toolchain.sources import attestation
 from toolchain.sources.attesting import bring_document
-from toolchain.sources.download import Network
-from toolchain.sources.index import Indexes
-from toolchain.sources.probe import length
+from toolchain.sources.cache import attestation
+from toolchain.sources.indexes.index import Indexes
+from toolchain.sources.network.download import Network
+from toolchain.sources.network.probe import length
 
 if TYPE_CHECKING:
     import requests

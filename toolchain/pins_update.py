@@ -17,9 +17,9 @@ from toolchain.pins.file import parse
 from toolchain.pins.table import name_of_url
 from toolchain.platforms import Platform
 from toolchain.progress import Progress
-from toolchain.sources.index import Indexes, Offered
-from toolchain.sources.index_formats import normalised, nuget_file_name
-from toolchain.sources.probe import Measured, measure
+from toolchain.sources.indexes.index import Indexes, Offered
+from toolchain.sources.indexes.index_formats import normalised, nuget_file_name
+from toolchain.sources.network.probe import Measured, measure
 
 if TYPE_CHECKING:
     import requests

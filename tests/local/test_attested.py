@@ -21,7 +21,7 @@ pytest.importorskip("sigstore", reason="the optional dependency gpu-toolchain[at
 import sigstore_instance as own
 
 from toolchain.digest import Sha256
-from toolchain.sources.store import Store
+from toolchain.sources.cache.store import Store
 
 DATA = b"an archive\n" * 1000
 SHA256 = Sha256.of(DATA)
@@ -347,8 +347,8 @@ def test_a_bundle_whose_document_is_none(world: World, tmp_path: Path) -> None:
     tar = tmp_path / "bundle.tar"
     world.run("cache", "add", "--attestation-for", SHA256.hex, str(tmp_path / "pins.toml"), code=12)
     # Written by hand: export would not, for it verifies what it carries.
-    from toolchain.sources import cache_bundle
-    from toolchain.sources.store import VerifiedArchive
+    from toolchain.sources.cache import bundle as cache_bundle
+    from toolchain.sources.cache.store import VerifiedArchive
 
     archive = pinned_archive(world)
     path = world.store.archive_path(SHA256)

@@ -21,10 +21,10 @@ from toolchain import locks
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, DigestMismatchError, FetchError
 from toolchain.pins import Archive, Attestation, IndexKind, IndexSource, Verification
-from toolchain.sources import cache
-from toolchain.sources.cache_bundle import read_bundle, write_bundle
+from toolchain.sources.cache import contents as cache
+from toolchain.sources.cache.bundle import read_bundle, write_bundle
+from toolchain.sources.cache.store import Incoming, State, Store, VerifiedArchive
 from toolchain.sources.fetch import obtain, survey
-from toolchain.sources.store import Incoming, State, Store, VerifiedArchive
 
 DATA = bytes(range(256)) * 40
 
@@ -243,7 +243,7 @@ from pathlib import Path
 from raw_server import network, pinned
 from toolchain.errors import ToolchainError
 from toolchain.sources.fetch import obtain
-from toolchain.sources.store import Store
+from toolchain.sources.cache.store import Store
 # As a user who can only read: everything is loaded before, since that user cannot read a home folder either.
 import requests, requests.adapters
 store, url, online = Store(Path(sys.argv[1])), sys.argv[2], sys.argv[3] == "online"

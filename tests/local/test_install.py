@@ -23,8 +23,8 @@ from toolchain.paths import Paths
 from toolchain.pins import Archive, Pin, Profile, UrlSource, Verification
 from toolchain.platforms import Platform
 from toolchain.progress import Silent
-from toolchain.sources import tree
-from toolchain.sources.store import VerifiedArchive
+from toolchain.sources.cache.store import VerifiedArchive
+from toolchain.sources.trees import tree
 
 HERE = Platform("linux", "x86_64")
 PATCH = """\

@@ -15,7 +15,7 @@ from command import Toolchain
 from http_server import Site, serve
 
 from toolchain.digest import Sha256
-from toolchain.sources import tree
+from toolchain.sources.trees import tree
 
 PINS = """\
 format = 1

@@ -16,9 +16,9 @@ from packing import Tarred, Zipped, tarred, tgz, unpack, verified, zipped
 
 from toolchain.errors import ArchiveError, InstallError
 from toolchain.pins import Place
-from toolchain.sources import manifest as manifests
-from toolchain.sources import staging, tree, tree_stat
-from toolchain.sources.manifest import Manifest
+from toolchain.sources.trees import manifest as manifests
+from toolchain.sources.trees import staging, tree, tree_stat
+from toolchain.sources.trees.manifest import Manifest
 
 MEMBERS = (
     Tarred("bin/run", b"#!", mode=0o755),
@@ -202,7 +202,7 @@ def test_the_quick_check_imports_nothing() -> None:
         "before = set(sys.modules); import toolchain.sources.tree_stat; print(*set(sys.modules) - before)"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert set(printed.split()) <= {"toolchain", "toolchain.sources", "toolchain.sources.tree_stat", "__future__"}
+    assert set(printed.split()) <= {"toolchain", "toolchain.sources", "toolchain.sources.trees.tree_stat", "__future__"}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from toolchain.__main__ import main
-from toolchain.sources import attestation
+from toolchain.sources.cache import attestation
 
 
 def run(root: str, arguments: list[str]) -> None:

@@ -24,8 +24,8 @@ from toolchain.digest import Sha256
 from toolchain.errors import AttestationError, DigestMismatchError
 from toolchain.pins import Archive, Attestation, IndexKind, IndexSource, UrlSource, Verification
 from toolchain.platforms import ALL
-from toolchain.sources import attestation
-from toolchain.sources.attestation import Attested, verify
+from toolchain.sources.cache import attestation
+from toolchain.sources.cache.attestation import Attested, verify
 
 DATA = b"an archive"
 SHA256 = Sha256.of(DATA)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from toolchain.digest import Sha256
 from toolchain.pins import Archive, Attestation, IndexKind, IndexSource, UrlSource, Verification
 from toolchain.platforms import ALL
-from toolchain.sources.statements import LARGEST_DOCUMENT_BYTES, STATEMENT_TYPE, Subject, bundles, statement
+from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES, STATEMENT_TYPE, Subject, bundles, statement
 
 BUNDLE = {"mediaType": "application/vnd.dev.sigstore.bundle.v0.3+json", "x": 1}
 PEP740 = {

@@ -17,9 +17,9 @@ from toolchain.digest import Sha256
 from toolchain.findings import Finding
 from toolchain.pins import Archive, PinSet, require_minimum
 from toolchain.platforms import Platform
-from toolchain.sources import cache as operation
-from toolchain.sources import staging
-from toolchain.sources.store import Store
+from toolchain.sources.cache import contents as operation
+from toolchain.sources.cache.store import Store
+from toolchain.sources.trees import staging
 
 _JOBS = 2  # hashing: more threads than the cores of a small machine gain nothing against one disk
 
@@ -173,7 +173,7 @@ def export(
     All pins, or those named. What the cache lacks is fetched first, unless --offline. Equal archives give equal bytes.
     """
     from toolchain.cli.fetching import open_fetching
-    from toolchain.sources.cache_bundle import write_bundle
+    from toolchain.sources.cache.bundle import write_bundle
 
     pins = load_pins(settings)
     selection = select(pins, names, profile, platform)
@@ -193,7 +193,7 @@ def export(
 @with_settings
 def import_(settings: Settings, source: Path) -> None:
     """Take in a bundle that `toolchain cache export` wrote. Every archive in it is hashed."""
-    from toolchain.sources.cache_bundle import read_bundle
+    from toolchain.sources.cache.bundle import read_bundle
 
     taken = read_bundle(source, Store(settings.paths.cache))
     if settings.json:

@@ -13,8 +13,8 @@ from toolchain.cli.pinned import complete_pin, host, load_pins
 from toolchain.errors import FetchError
 from toolchain.pins import Archive, Pin, PinSet, Profile, require_minimum
 from toolchain.platforms import Platform
+from toolchain.sources.cache.store import Holding, Store
 from toolchain.sources.offline import describe, listing
-from toolchain.sources.store import Holding, Store
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from toolchain.errors import InstallError, PatchError, PinsError
 from toolchain.install import Installed, Job, Outcome
 from toolchain.installed import Toolchain
 from toolchain.pins import PinSet, Profile, require_minimum
-from toolchain.sources import patch, tree
+from toolchain.sources.trees import patch, tree
 
 _PROFILES = [profile.value for profile in Profile]
 _profile = click.option(

@@ -87,8 +87,8 @@ def show(settings: Settings, name: str, profile: str | None) -> None:
 def check(settings: Settings, online: bool) -> None:
     """Check the pins file and the patches folder. Exit code 1 when something is wrong."""
     from toolchain import pins_check
-    from toolchain.sources import cache
-    from toolchain.sources.store import Store
+    from toolchain.sources.cache import contents as cache
+    from toolchain.sources.cache.store import Store
 
     if online and settings.offline:
         raise click.UsageError("--online and --offline exclude each other")
@@ -102,7 +102,7 @@ def check(settings: Settings, online: bool) -> None:
     findings += cache.unattested(store, archives)
     if online:
         from toolchain.cli.indexes import machine_indexes
-        from toolchain.sources.probe import open_session
+        from toolchain.sources.network.probe import open_session
 
         with open_session() as session:
             findings += pins_check.check_online(
@@ -138,7 +138,7 @@ def update(
     from toolchain import pins_update
     from toolchain.cli.indexes import machine_indexes
     from toolchain.pins.file import parse
-    from toolchain.sources.probe import open_session
+    from toolchain.sources.network.probe import open_session
 
     if settings.pins_file is None:
         raise PinsError(

@@ -10,16 +10,16 @@ from typing import TypeVar
 from toolchain.errors import AttestationError, FetchError
 from toolchain.pins import Archive, IndexSource
 from toolchain.progress import Progress
-from toolchain.sources.download import Network, one_error
-from toolchain.sources.http import TransferError, without_credentials
-from toolchain.sources.retry import (
+from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES
+from toolchain.sources.network.download import Network, one_error
+from toolchain.sources.network.http import TransferError, without_credentials
+from toolchain.sources.network.retry import (
     ATTEMPTS,
     LONGEST_RETRY_AFTER_S,
     TRANSIENT_STATUS,
     pause_s,
     retry_after_s,
 )
-from toolchain.sources.statements import LARGEST_DOCUMENT_BYTES
 
 T = TypeVar("T")
 

@@ -9,11 +9,11 @@ from toolchain.digest import Sha256
 from toolchain.errors import ToolchainError
 from toolchain.pins import Archive
 from toolchain.progress import Progress, Silent
-from toolchain.sources.download import Download, Network, one_error
-from toolchain.sources.http import TransferError
+from toolchain.sources.cache.store import Holding, Incoming, State, Store, VerifiedArchive
+from toolchain.sources.network.download import Download, Network, one_error
+from toolchain.sources.network.http import TransferError
 from toolchain.sources.offline import offline_error
 from toolchain.sources.parallel import at_once
-from toolchain.sources.store import Holding, Incoming, State, Store, VerifiedArchive
 
 JOBS = 16  # 200 small files at 20 ms of latency: four fifths of the time of 8, and 24 gain nothing more
 

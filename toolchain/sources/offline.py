@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from toolchain.errors import AttestationError, FetchError
 from toolchain.pins import Archive, IndexSource
 from toolchain.pins.table import name_of_url
-from toolchain.sources.records import origins_of
-from toolchain.sources.store import Holding, State, Store
+from toolchain.sources.cache.records import origins_of
+from toolchain.sources.cache.store import Holding, State, Store
 
 
 def describe(holding: Holding, store: Store) -> dict[str, object]:

@@ -17,15 +17,15 @@ from urllib.parse import urlsplit
 from toolchain.digest import Sha256
 from toolchain.errors import DigestMismatchError, FetchError
 from toolchain.pins import IndexKind, IndexSource
-from toolchain.sources import index_formats
-from toolchain.sources.index_config import (
+from toolchain.sources.indexes import index_formats
+from toolchain.sources.indexes.index_config import (
     IndexLocation,
     IndexOverrides,
     npm_location,
     nuget_locations,
     pip_locations,
 )
-from toolchain.sources.index_formats import IndexFile
+from toolchain.sources.indexes.index_formats import IndexFile
 
 if TYPE_CHECKING:
     import requests

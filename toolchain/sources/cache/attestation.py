@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sigstore.models import Bundle
     from sigstore.verify import Verifier
 
-    from toolchain.sources.statements import Json, Statement
+    from toolchain.sources.cache.statements import Json, Statement
 
 # The library names its copy of the public instance's trust root by the repository that it is kept in.
 _PUBLIC_INSTANCE = "https://tuf-repo-cdn.sigstore.dev"
@@ -100,7 +100,7 @@ def verify(document: bytes, archive: Archive, path: Path | None, *, trusted_root
     `document`, `unreadable`, `log`, `certificate`, `issuer`, `identity`, `signature`, `subject` (a statement about
     other files), `digest` (about other bytes of this name) or `bytes` (only they could tell, and `path` is None).
     """
-    from toolchain.sources.statements import bundles
+    from toolchain.sources.cache.statements import bundles
 
     require_library()
     expected = archive.attestation
@@ -159,7 +159,7 @@ def _verify(
     from sigstore.errors import Error
     from sigstore.models import Bundle
 
-    from toolchain.sources.statements import statement
+    from toolchain.sources.cache.statements import statement
 
     try:
         bundle = Bundle.from_json(json.dumps(candidate))

@@ -21,9 +21,9 @@ from typing import BinaryIO
 
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, DigestMismatchError, FetchError
-from toolchain.sources.records import Record
-from toolchain.sources.statements import LARGEST_DOCUMENT_BYTES, bundles
-from toolchain.sources.store import Store, VerifiedArchive
+from toolchain.sources.cache.records import Record
+from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES, bundles
+from toolchain.sources.cache.store import Store, VerifiedArchive
 
 _LARGEST_RECORD_BYTES = LARGEST_DOCUMENT_BYTES  # real ones have some hundred bytes, and attestations some 10 KB
 _MOST_MEMBERS = 100_000

@@ -1,7 +1,7 @@
 """The content-addressed archive cache: the only place that compares an archive's digest.
 
     <cache>/archives/<sha256>        the bytes, read-only, published by rename
-    <cache>/records/<sha256>.json    where they came from (toolchain.sources.records)
+    <cache>/records/<sha256>.json    where they came from (toolchain.sources.cache.records)
     <cache>/records/<sha256>.attestation.json    the signed statement about them, where a pin demands one
     <cache>/partial/<sha256>.part    a download that can go on
     <cache>/locks/<sha256>.lock      held while one process downloads; removed after
@@ -27,11 +27,11 @@ from toolchain import locks
 from toolchain.digest import READ_SIZE_BYTES, Sha256
 from toolchain.errors import AttestationError, DigestMismatchError, FetchError, InstallError
 from toolchain.pins import Archive
-from toolchain.sources import attestation
-from toolchain.sources.attestation import Attested
-from toolchain.sources.kinds import SNIFF_SIZE_BYTES, kind_of
+from toolchain.sources.cache import attestation
+from toolchain.sources.cache.attestation import Attested
+from toolchain.sources.cache.kinds import SNIFF_SIZE_BYTES, kind_of
+from toolchain.sources.cache.records import Record, origins_of
 from toolchain.sources.mismatch import check_size, mismatch
-from toolchain.sources.records import Record, origins_of
 
 # Another process may be downloading gigabytes over a slow line; its own stall rule ends it, not our patience.
 LOCK_TIMEOUT_S = 2 * 60 * 60

@@ -11,8 +11,8 @@ from pathlib import Path
 from toolchain.digest import READ_SIZE_BYTES, Sha256
 from toolchain.errors import InstallError
 from toolchain.findings import Finding
-from toolchain.sources import tree_stat
-from toolchain.sources.manifest import MODE, Manifest, TreeFile, TreeLink
+from toolchain.sources.trees import tree_stat
+from toolchain.sources.trees.manifest import MODE, Manifest, TreeFile, TreeLink
 
 # The file in a tree's root that describes it: `tree` is its manifest, `toolchain` what its maker adds, or null.
 RECORD_NAME = "toolchain.json"

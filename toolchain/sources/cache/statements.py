@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from toolchain.pins import Archive, IndexKind, UrlSource
 from toolchain.pins.table import name_of_url
-from toolchain.sources.index_formats import normalised
+from toolchain.sources.indexes.index_formats import normalised
 
 LARGEST_DOCUMENT_BYTES = 16 * 1024 * 1024  # real ones have some 10 KB for each attestation
 STATEMENT_TYPE = "application/vnd.in-toto+json"

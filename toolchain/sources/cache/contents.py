@@ -12,10 +12,10 @@ from toolchain.digest import Sha256
 from toolchain.errors import AttestationError, DigestMismatchError, FetchError, PinsError
 from toolchain.findings import Finding
 from toolchain.pins import Archive
+from toolchain.sources.cache.records import Record, origins_of
+from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES
+from toolchain.sources.cache.store import Store
 from toolchain.sources.parallel import at_once
-from toolchain.sources.records import Record, origins_of
-from toolchain.sources.statements import LARGEST_DOCUMENT_BYTES
-from toolchain.sources.store import Store
 
 _OWN_FOLDERS = frozenset({"archives", "records", "partial", "locks"})
 _OWN_FILES = frozenset({"CACHEDIR.TAG"})

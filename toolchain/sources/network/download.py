@@ -15,10 +15,11 @@ from toolchain.digest import Sha256
 from toolchain.errors import DigestMismatchError, FetchError, ToolchainError
 from toolchain.pins import Archive, IndexSource
 from toolchain.progress import Progress
-from toolchain.sources.http import Answer, Client, TransferError, without_credentials
-from toolchain.sources.pipe import pour
-from toolchain.sources.records import origins_of
-from toolchain.sources.retry import (
+from toolchain.sources.cache.records import origins_of
+from toolchain.sources.cache.store import Holding, Incoming
+from toolchain.sources.network.http import Answer, Client, TransferError, without_credentials
+from toolchain.sources.network.pipe import pour
+from toolchain.sources.network.retry import (
     ATTEMPTS,
     LONGEST_RETRY_AFTER_S,
     TRANSIENT_STATUS,
@@ -26,18 +27,17 @@ from toolchain.sources.retry import (
     pause_s,
     retry_after_s,
 )
-from toolchain.sources.store import Holding, Incoming
 
 if TYPE_CHECKING:
-    from toolchain.sources.http import Session
-    from toolchain.sources.index import Located
+    from toolchain.sources.indexes.index import Located
+    from toolchain.sources.network.http import Session
 
 # A wrong file is taken in whole, for its digest tells a person what it is, unless it is this much longer than pinned.
 LARGEST_SURPRISE_BYTES = 64 * 1024 * 1024
 
 
 class Locator(Protocol):
-    """Who knows where a package index keeps a file: `toolchain.sources.index.Indexes`."""
+    """Who knows where a package index keeps a file: `toolchain.sources.indexes.index.Indexes`."""
 
     def locate(self, source: IndexSource, pinned: Sha256, *, session: Session) -> Located: ...
 

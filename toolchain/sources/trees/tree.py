@@ -19,16 +19,16 @@ from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, InstallError
 from toolchain.fingerprint import fingerprint
 from toolchain.progress import Progress, Silent
-from toolchain.sources import manifest, tree_stat
-from toolchain.sources.manifest import MODE, Manifest, PatchEffect, TreeFile, TreeLink
-from toolchain.sources.staging import PREFIX as STAGING_PREFIX
-from toolchain.sources.staging import Leftover, beside, discard, leftovers, publish, stage, staged
-from toolchain.sources.verify import HAS_MODES, OWN_NAMES, RECORD_NAME, default_jobs, scan, verify
+from toolchain.sources.trees import manifest, tree_stat
+from toolchain.sources.trees.manifest import MODE, Manifest, PatchEffect, TreeFile, TreeLink
+from toolchain.sources.trees.staging import PREFIX as STAGING_PREFIX
+from toolchain.sources.trees.staging import Leftover, beside, discard, leftovers, publish, stage, staged
+from toolchain.sources.trees.verify import HAS_MODES, OWN_NAMES, RECORD_NAME, default_jobs, scan, verify
 
 if TYPE_CHECKING:
     from toolchain.pins import Archive
-    from toolchain.sources.patch import Patch
-    from toolchain.sources.store import VerifiedArchive
+    from toolchain.sources.cache.store import VerifiedArchive
+    from toolchain.sources.trees.patch import Patch
 
 # Raised whenever the same archives, strip, places, links and patches would make another tree.
 TREE_FORMAT = 1
@@ -81,8 +81,9 @@ def build(
     `tree_stat.FIXED_TIME_NS`, every mode 0644 or 0755. Raises ArchiveError and PatchError; what stands in `staging`
     is then to be discarded.
     """
-    from toolchain.sources import archive, patch, placing
-    from toolchain.sources.members import Kind
+    from toolchain.sources.archives import archive, placing
+    from toolchain.sources.archives.members import Kind
+    from toolchain.sources.trees import patch
 
     progress = progress or Silent()
     jobs = jobs or default_jobs()
