@@ -23,7 +23,13 @@ ROOMS: dict[str, frozenset[str]] = {
     "click": frozenset({"cli"}),
     "rich": frozenset({"cli"}),
     "requests": frozenset(
-        {"sources/network/http.py", "sources/indexes/index.py", "sources/network/probe.py", "pins_update.py", "pins_check.py"}
+        {
+            "sources/network/http.py",
+            "sources/indexes/index.py",
+            "sources/network/probe.py",
+            "pins_update.py",
+            "pins_check.py",
+        }
     ),
     "socket": frozenset({"sources/network/http.py", "locks.py"}),
     "subprocess": frozenset({"build/process.py"}),
