@@ -63,7 +63,7 @@ def test_show_refuses_what_is_no_layout(tmp_path: Path) -> None:
         assert "Traceback" not in ended.stderr
     ended = run("show", tmp_path / "absent", "--json")
     assert ended.returncode == 18
-    assert json.loads(ended.stderr)["error"] == "layout"
+    assert json.loads(ended.stdout)["error"] == "layout"
 
 
 def test_check_reports_each_file(tmp_path: Path) -> None:
