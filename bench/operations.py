@@ -15,8 +15,8 @@ def extract(archive: str, folder: str) -> int:
 
     from toolchain.digest import Sha256
     from toolchain.pins import Archive, UrlSource, Verification
-    from toolchain.sources import tree
-    from toolchain.sources.store import VerifiedArchive
+    from toolchain.sources.cache.store import VerifiedArchive
+    from toolchain.sources.trees import tree
 
     path = Path(archive)
     pin = Archive(
@@ -40,14 +40,14 @@ def extract(archive: str, folder: str) -> int:
 def verify(folder: str) -> int:
     from pathlib import Path
 
-    from toolchain.sources import tree
+    from toolchain.sources.trees import tree
 
     tree.reopen(Path(folder), full=True)
     return 0
 
 
 def stat(folder: str) -> int:
-    from toolchain.sources.tree_stat import unchanged
+    from toolchain.sources.trees.tree_stat import unchanged
 
     return 0 if unchanged(folder) else 1
 

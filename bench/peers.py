@@ -39,7 +39,7 @@ def wheel_in_cache() -> Path:
     """The pinned slangpy wheel for Linux on x86_64, as the archive cache holds it."""
     from toolchain.cli.options import make_settings
     from toolchain.pins.file import load
-    from toolchain.sources.store import Store
+    from toolchain.sources.cache.store import Store
 
     pins = load(Path(__file__).resolve().parents[1] / "pins.toml", None).pins
     file_name = "slangpy-0.43.1-cp311-cp311-manylinux_2_34_x86_64.whl"

@@ -15,7 +15,7 @@ from pathlib import Path
 from peers import AS_INSTALLED, debian
 from ratio import Contender, judge, measure, report
 
-from toolchain.sources import tree
+from toolchain.sources.trees import tree
 
 HERE = Path(__file__).resolve().parent
 FILES = 1000

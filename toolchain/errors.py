@@ -57,6 +57,12 @@ class DigestMismatchError(ToolchainError):
     exit_code = 12
 
 
+class AttestationError(DigestMismatchError):
+    """No statement that the pin demands was verified; details hold `reason`, one word (sources/cache/attestation)."""
+
+    code = "attestation"
+
+
 class ArchiveError(ToolchainError):
     """An archive is damaged, or holds members that the member policy rejects."""
 

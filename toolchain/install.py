@@ -25,9 +25,9 @@ from toolchain.paths import Paths
 from toolchain.pins import Archive, IndexSource, Pin, Profile
 from toolchain.platforms import Platform
 from toolchain.progress import Progress
-from toolchain.sources import patch, tree, tree_stat
-from toolchain.sources.manifest import Manifest, TreeFile
-from toolchain.sources.store import VerifiedArchive
+from toolchain.sources.cache.store import VerifiedArchive
+from toolchain.sources.trees import patch, tree, tree_stat
+from toolchain.sources.trees.manifest import Manifest, TreeFile
 
 # Making the largest root (unpacking 1.5 GB, a build) takes minutes on a slow machine; past this, something hangs.
 LOCK_TIMEOUT_S = 1800.0
@@ -134,22 +134,25 @@ def _present(plan: _Plan) -> Toolchain | None:
 @contextlib.contextmanager
 def _locked(plan: _Plan, job: Job) -> Iterator[None]:
     locks = job.paths.toolchains / installed.LOCKS
-    try:
-        locks.mkdir(parents=True, exist_ok=True)
-        with hold(
-            locks / f"{plan.root.name}.lock",
-            purpose=f"toolchain install {plan.pin.name}",
-            timeout_s=LOCK_TIMEOUT_S,
-            on_wait=job.progress.note,
-        ) as held:
-            if held:
-                _remove_leftovers(plan.root)
-            yield
-    except PermissionError as error:
-        raise InstallError(
-            f"cannot write to {job.paths.toolchains}: {error.strerror}",
-            hint="give --root or TOOLCHAIN_ROOT a folder that you may write",
-        ) from error
+    with contextlib.ExitStack() as stack:
+        try:
+            locks.mkdir(parents=True, exist_ok=True)
+            held = stack.enter_context(
+                hold(
+                    locks / f"{plan.root.name}.lock",
+                    purpose=f"toolchain install {plan.pin.name}",
+                    timeout_s=LOCK_TIMEOUT_S,
+                    on_wait=job.progress.note,
+                )
+            )
+        except OSError as error:
+            raise InstallError(
+                f"cannot write to {job.paths.toolchains}: {error.strerror or error}",
+                hint="give --root or TOOLCHAIN_ROOT a folder that you may write, with room in it",
+            ) from error
+        if held:
+            _remove_leftovers(plan.root)
+        yield
 
 
 def _remove_leftovers(root: Path) -> None:

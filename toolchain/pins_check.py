@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from toolchain.errors import DigestMismatchError, FetchError, PinsError
+from toolchain.errors import AttestationError, DigestMismatchError, FetchError, PinsError
 from toolchain.findings import Finding
 from toolchain.pins import Archive, IndexSource, Pin, PinSet
 from toolchain.progress import Progress
-from toolchain.sources.index import Indexes
-from toolchain.sources.probe import length
+from toolchain.sources.attesting import bring_document
+from toolchain.sources.cache import attestation
+from toolchain.sources.indexes.index import Indexes
+from toolchain.sources.network.download import Network
+from toolchain.sources.network.probe import length
 
 if TYPE_CHECKING:
     import requests
@@ -89,16 +92,36 @@ def _numbers(folder: Path) -> Iterator[Finding]:
 def check_online(pins: PinSet, *, indexes: Indexes, session: requests.Session, progress: Progress) -> list[Finding]:
     """Ask every index and host whether each archive is still there, with its digest and length.
 
-    No archive is downloaded: a host that states no digest is believed about the length alone. Hosts that cannot be
-    reached are findings as well, each host once.
+    No archive is downloaded: a host that states no digest is believed about the length alone. Attestations are
+    fetched and verified, and not kept. Hosts that cannot be reached are findings as well, each host once.
     """
     found: list[Finding] = []
     unreachable: set[str] = set()
+    network = Network(indexes)
     for pin in pins.pins:
         for archive in pin.archives:
             progress.note(f"asking for {archive.file_name}")
             found += _ask(pins, pin, archive, indexes, session, unreachable)
+            if archive.attestation is not None:
+                found += _ask_attestation(_where(pins, pin, archive), archive, network, progress)
     return found
+
+
+def _ask_attestation(where: str, archive: Archive, network: Network, progress: Progress) -> Sequence[Finding]:
+    try:
+        bring_document(
+            archive, lambda document: attestation.verify(document, archive, None), network=network, progress=progress
+        )
+    except AttestationError as error:
+        if error.details.get("reason") == "bytes":  # right so far, and only the archive could tell the rest
+            return ()
+        seen = str(error.details.get("why", error.message))
+        return [
+            Finding("pins.attestation", where, f"a statement that attests {archive.file_name}", seen, error.hint or "")
+        ]
+    except FetchError as error:
+        return [Finding("pins.gone", where, f"the attestation of {archive.file_name}", error.message, error.hint or "")]
+    return ()
 
 
 def _ask(

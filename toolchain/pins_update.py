@@ -17,9 +17,9 @@ from toolchain.pins.file import parse
 from toolchain.pins.table import name_of_url
 from toolchain.platforms import Platform
 from toolchain.progress import Progress
-from toolchain.sources.index import Indexes, Offered
-from toolchain.sources.index_formats import normalised, nuget_file_name
-from toolchain.sources.probe import Measured, measure
+from toolchain.sources.indexes.index import Indexes, Offered
+from toolchain.sources.indexes.index_formats import normalised, nuget_file_name
+from toolchain.sources.network.probe import Measured, measure
 
 if TYPE_CHECKING:
     import requests
@@ -228,6 +228,8 @@ def _from_index(
         if offer.file.integrity is not None:
             _check_integrity(offer, measured)
             evidence = _INDEX_SHA512
+    if old.verification is Verification.ATTESTED:  # which every use proves anew, the first of the new file too
+        level, evidence = old.verification, old.evidence
     inherits = isinstance(old.source, IndexSource) and old.source.version == pin.version
     if offer.file.yanked is not None:
         files.progress.note(f"{offer.file.name} was withdrawn upstream: {offer.file.yanked or 'no reason given'}")
@@ -267,7 +269,8 @@ def _from_urls(
             hint="write the new URL into the file by hand",
         )
     measured = files.measured(replace_versions(old.file_name, renamed), urls)
-    same = measured.sha256 == old.sha256
+    # What is attested stays so: every use proves it anew, the first of the new file too.
+    same = measured.sha256 == old.sha256 or old.verification is Verification.ATTESTED
     named = old.file_name != name_of_url(old.source.urls[0])
     return ArchiveEdit(
         number=number,

@@ -18,7 +18,7 @@ from packing import FOLDER, SYMLINK, Tarred, Zipped, pax, tar_member, tarred, un
 
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError
-from toolchain.sources import archive
+from toolchain.sources.archives import archive
 
 TEXT = b"text " * 50_000
 MEMBERS = (

@@ -19,12 +19,12 @@ from raw_server import HERE, network, pinned, ranged, raw_server, reply
 
 from toolchain import locks
 from toolchain.digest import Sha256
-from toolchain.errors import ArchiveError, DigestMismatchError, FetchError, PinsError
-from toolchain.pins import Archive, IndexKind, IndexSource, Verification
-from toolchain.sources import cache
-from toolchain.sources.cache_bundle import read_bundle, write_bundle
+from toolchain.errors import ArchiveError, DigestMismatchError, FetchError
+from toolchain.pins import Archive, Attestation, IndexKind, IndexSource, Verification
+from toolchain.sources.cache import contents as cache
+from toolchain.sources.cache.bundle import read_bundle, write_bundle
+from toolchain.sources.cache.store import Incoming, State, Store, VerifiedArchive
 from toolchain.sources.fetch import obtain, survey
-from toolchain.sources.store import State, Store, VerifiedArchive
 
 DATA = bytes(range(256)) * 40
 
@@ -163,16 +163,18 @@ def test_a_new_address_with_the_same_bytes_is_learned(store: Store) -> None:
 
 
 def test_an_attested_archive_is_not_taken_for_a_stated_one(store: Store) -> None:
-    """Until signed statements are checked, nothing that claims one is used: not even from the cache."""
+    """Its bytes are in the cache, fetched for a pin that demands less."""
+    pytest.importorskip("sigstore", reason="the optional dependency gpu-toolchain[attest] is not installed")
+    signer = Attestation("https://git.example/r.yml", "https://i.example", ("https://nowhere.invalid/tool.json",))
     with raw_server(ranged(DATA)) as server:
         archive = pinned(DATA, server.url())
         fetch(store, archive)
-        attested = dataclasses.replace(archive, verification=Verification.ATTESTED)
-        for offline in (False, True):
-            with pytest.raises(PinsError, match="attested"):
-                fetch(store, attested, offline=offline)
-        with pytest.raises(PinsError, match="attested"):
-            survey([attested], store=store)
+        attested = dataclasses.replace(archive, verification=Verification.ATTESTED, attestation=signer)
+        with pytest.raises(FetchError, match="lacks 1 attestation"):
+            fetch(store, attested, offline=True)
+        (holding,) = survey([attested], store=store)
+        assert (holding.state, holding.verified) == (State.UNATTESTED, None)
+        fetch(store, archive, offline=True)
 
 
 def test_one_more_mirror_is_no_new_address(store: Store) -> None:
@@ -241,7 +243,7 @@ from pathlib import Path
 from raw_server import network, pinned
 from toolchain.errors import ToolchainError
 from toolchain.sources.fetch import obtain
-from toolchain.sources.store import Store
+from toolchain.sources.cache.store import Store
 # As a user who can only read: everything is loaded before, since that user cannot read a home folder either.
 import requests, requests.adapters
 store, url, online = Store(Path(sys.argv[1])), sys.argv[2], sys.argv[3] == "online"
@@ -380,6 +382,7 @@ def test_offline_text_says_all_that_is_missing_and_what_to_do(store: Store) -> N
 
 
 def test_survey_names_every_state(store: Store) -> None:
+    pytest.importorskip("sigstore", reason="the optional dependency gpu-toolchain[attest] is not installed")
     files = {state: state.value.encode() * 9 for state in State}
     with raw_server(lambda request: reply(body=files[State(request.path[1:])])) as server:
         archives = {state: pinned(data, server.url(f"/{state.value}")) for state, data in files.items()}
@@ -387,6 +390,11 @@ def test_survey_names_every_state(store: Store) -> None:
     spoil(store.archive_path(archives[State.DAMAGED].sha256), b"?")
     store.archive_path(archives[State.MISSING].sha256).unlink()
     archives[State.ELSEWHERE] = pinned(files[State.ELSEWHERE], "https://nowhere.invalid/")
+    archives[State.UNATTESTED] = dataclasses.replace(
+        archives[State.UNATTESTED],
+        verification=Verification.ATTESTED,
+        attestation=Attestation("https://git.example/r.yml", "https://i.example", ("https://nowhere.invalid/a.json",)),
+    )
     holdings = survey(list(archives.values()), store=store)
     assert [holding.state for holding in holdings] == list(archives)
 
@@ -442,7 +450,7 @@ def test_prune_keeps_what_is_pinned_even_damaged_unless_told(store: Store) -> No
 def test_what_a_running_process_works_on_is_no_leftover(store: Store) -> None:
     archive = pinned(DATA)
     with store.receive(archive, on_wait=lambda text: None) as incoming:
-        assert not isinstance(incoming, VerifiedArchive)
+        assert isinstance(incoming, Incoming)
         incoming.open()
         incoming.write(memoryview(DATA))
         assert cache.leftovers(store) == []

@@ -17,12 +17,12 @@ from raw_server import Answer, Clock, Request, kept, network, pinned, ranged, ra
 
 from toolchain.errors import DigestMismatchError, FetchError, PinsError
 from toolchain.pins import Archive
-from toolchain.sources.download import Network
+from toolchain.sources.cache.store import State, Store
 from toolchain.sources.fetch import obtain
-from toolchain.sources.http import Client, Limits, TransferError
-from toolchain.sources.pipe import SMALL_BYTES
-from toolchain.sources.retry import ATTEMPTS, FIRST_PAUSE_S, LONGEST_RETRY_AFTER_S
-from toolchain.sources.store import State, Store
+from toolchain.sources.network.download import Network
+from toolchain.sources.network.http import Client, Limits, TransferError
+from toolchain.sources.network.pipe import SMALL_BYTES
+from toolchain.sources.network.retry import ATTEMPTS, FIRST_PAUSE_S, LONGEST_RETRY_AFTER_S
 
 DATA = bytes(range(256)) * 40  # 10 KiB, no two neighbours alike
 BIG = bytes(range(251)) * (SMALL_BYTES // 128)  # goes through the second thread
@@ -305,7 +305,7 @@ def test_a_body_longer_than_pinned_is_another_file(store: Store) -> None:
 
 
 def test_an_endless_body_is_cut_off(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolchain.sources.download.LARGEST_SURPRISE_BYTES", 100_000)
+    monkeypatch.setattr("toolchain.sources.network.download.LARGEST_SURPRISE_BYTES", 100_000)
 
     def answer(request: Request) -> Iterator[bytes]:
         yield reply(length=None)

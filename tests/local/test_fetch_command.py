@@ -15,7 +15,7 @@ import pytest
 from raw_server import Answer, RawServer, Request, ranged, raw_server, reply
 
 from toolchain.digest import Sha256
-from toolchain.sources.store import Store
+from toolchain.sources.cache.store import Store
 
 DATA = bytes(range(251)) * 40_000  # 10 MB: through the second thread, in many pieces
 

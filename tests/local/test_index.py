@@ -17,8 +17,8 @@ from http_server import Site, serve
 from toolchain.digest import Sha256
 from toolchain.errors import DigestMismatchError, FetchError
 from toolchain.pins import IndexKind, IndexSource
-from toolchain.sources.index import Indexes, IndexOverrides
-from toolchain.sources.index_config import npm_location, pip_locations
+from toolchain.sources.indexes.index import Indexes, IndexOverrides
+from toolchain.sources.indexes.index_config import npm_location, pip_locations
 
 D, E = "d" * 64, "e" * 64
 WHEEL = IndexSource(IndexKind.PIP, "My_Tool", "1.2", "my_tool-1.2-py3-none-any.whl")

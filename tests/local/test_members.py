@@ -10,8 +10,8 @@ import pytest
 from packing import EXECUTABLE, FOLDER, SYMLINK, Tarred, Zipped, pax, tarred, tgz, unpack, zipped
 
 from toolchain.errors import ArchiveError
-from toolchain.sources import members, placing
-from toolchain.sources.members import Kind, Member
+from toolchain.sources.archives import members, placing
+from toolchain.sources.archives.members import Kind, Member
 
 LINK = {"kind": b"2"}
 
@@ -396,7 +396,7 @@ def test_compressed_tar_bombs_stop_early(tmp_path: Path) -> None:
 
 
 def test_too_many_members_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("toolchain.sources.archive.MAX_MEMBERS", 10)
+    monkeypatch.setattr("toolchain.sources.archives.archive.MAX_MEMBERS", 10)
     refused(tmp_path / "zip", zipped(*(Zipped(f"f{number}") for number in range(11))), match="11 members")
     refused(tmp_path / "tar", tarred(*(Tarred(f"f{number}") for number in range(11))), match="more than the 10")
 

@@ -14,10 +14,10 @@ from toolchain.cli.options import make_settings
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, PatchError
 from toolchain.pins.file import load
-from toolchain.sources import patch, tree
-from toolchain.sources.patch import Patch
-from toolchain.sources.patch_text import touched
-from toolchain.sources.store import Store
+from toolchain.sources.cache.store import Store
+from toolchain.sources.trees import patch, tree
+from toolchain.sources.trees.patch import Patch
+from toolchain.sources.trees.patch_text import touched
 
 ROOT = Path(__file__).resolve().parents[2]
 

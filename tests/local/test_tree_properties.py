@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from packing import SYMLINK, Tarred, Zipped, pax, tarred, tgz, unpack, verified, zipped
 
 from toolchain.errors import ArchiveError, ToolchainError
-from toolchain.sources import archive_tar, tree
-from toolchain.sources.members import Kind
+from toolchain.sources.archives import archive_tar
+from toolchain.sources.archives.members import Kind
+from toolchain.sources.trees import tree
 
 QUICK = settings(max_examples=80, deadline=None)
 

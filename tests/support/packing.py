@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 
 from toolchain.digest import Sha256
 from toolchain.pins import Archive, Place, UrlSource, Verification
-from toolchain.sources import tree
-from toolchain.sources.manifest import Manifest
-from toolchain.sources.patch import Patch
-from toolchain.sources.store import VerifiedArchive
+from toolchain.sources.cache.store import VerifiedArchive
+from toolchain.sources.trees import tree
+from toolchain.sources.trees.manifest import Manifest
+from toolchain.sources.trees.patch import Patch
 
 FILE, EXECUTABLE, SYMLINK, FOLDER = (
     stat.S_IFREG | 0o644,

@@ -17,9 +17,9 @@ from pathlib import Path
 from toolchain.digest import Sha256
 from toolchain.pins import Archive, IndexSource, UrlSource, Verification
 from toolchain.platforms import Platform
-from toolchain.sources.download import Network
-from toolchain.sources.http import Client, Limits
-from toolchain.sources.retry import Timing
+from toolchain.sources.network.download import Network
+from toolchain.sources.network.http import Client, Limits
+from toolchain.sources.network.retry import Timing
 
 HERE = Platform("linux", "x86_64")
 

@@ -23,10 +23,19 @@ ROOMS: dict[str, frozenset[str]] = {
     "click": frozenset({"cli"}),
     "rich": frozenset({"cli"}),
     "requests": frozenset(
-        {"sources/http.py", "sources/index.py", "sources/probe.py", "pins_update.py", "pins_check.py"}
+        {
+            "sources/network/http.py",
+            "sources/indexes/index.py",
+            "sources/network/probe.py",
+            "pins_update.py",
+            "pins_check.py",
+        }
     ),
-    "socket": frozenset({"sources/http.py", "locks.py"}),
+    "socket": frozenset({"sources/network/http.py", "locks.py"}),
     "subprocess": frozenset({"build/process.py"}),
+    "sigstore": frozenset({"sources/cache/attestation.py"}),
+    "sigstore_models": frozenset({"sources/cache/attestation.py"}),
+    "cryptography": frozenset({"sources/cache/attestation.py"}),
     "tomlkit": frozenset({"pins/edit.py"}),
 }
 

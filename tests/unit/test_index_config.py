@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from toolchain.errors import FetchError
-from toolchain.sources.index_config import (
+from toolchain.sources.indexes.index_config import (
     IndexLocation,
     location,
     nuget_configured,

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolchain.digest import Sha256
-from toolchain.sources import index_formats as formats
-from toolchain.sources.index_formats import IndexFile
+from toolchain.sources.indexes import index_formats as formats
+from toolchain.sources.indexes.index_formats import IndexFile
 
 D = "d" * 64
 PAGE = "https://index.example/simple/tool/"

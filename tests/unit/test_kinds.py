@@ -14,7 +14,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolchain.sources.kinds import SNIFF_SIZE_BYTES, kind_of
+from toolchain.sources.cache.kinds import SNIFF_SIZE_BYTES, kind_of
 
 
 def _tar() -> bytes:

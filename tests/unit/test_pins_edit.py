@@ -150,6 +150,34 @@ def test_the_other_pin_is_the_one_that_is_edited() -> None:
     assert parse(new.encode(), "p").pins[1].version == "2"
 
 
+ATTESTED = TEXT.replace(
+    'verification = "stated"\nevidence = "by the index"\n',
+    'verification = "attested"\n'
+    'attestation = { identity = "https://g.example/r/release.yml@refs/tags/v1.2", issuer = "https://i.example" }\n',
+).replace(
+    f'  sha256 = "{"b" * 64}"\n',
+    f'  sha256 = "{"b" * 64}"\n'
+    f'  attestation = {{ urls = ["https://h.example/tool-1.2.sigstore.json"], sha256 = "{"f" * 64}" }} # where\n',
+)
+
+
+def test_what_is_attested_stays_so_under_the_new_version() -> None:
+    edits = (
+        wheel(verification=Verification.ATTESTED, evidence=""),
+        archive(verification=Verification.ATTESTED, evidence=""),
+    )
+    new = edit_pin(ATTESTED, PinEdit(0, "1.3", edits, {"1.2": "1.3"}, {}))
+    assert '  attestation = { urls = ["https://h.example/tool-1.3.sigstore.json"]' in new
+    assert " # where\n" in new
+    pin = parse(new.encode(), "p").pins[0]
+    for one in pin.archives:
+        assert one.verification is Verification.ATTESTED
+        assert one.attestation is not None
+        assert one.attestation.identity == "https://g.example/r/release.yml@refs/tags/v1.3"
+        assert one.attestation.sha256 is None  # the digest of the old document
+    assert shared_paths_name(ATTESTED, 0, {"1.2": "1.3"})
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -200,7 +228,7 @@ def test_any_edit_of_the_real_file_changes_what_it_says_alone(data: st.DataObjec
             urls=None,
             sha256=digest_of[archive.source],
             size_bytes=data.draw(st.none() | st.integers(1, 10**9)),
-            verification=data.draw(st.sampled_from(Verification)),
+            verification=data.draw(st.sampled_from([Verification.SEEN, Verification.STATED])),
             evidence=data.draw(evidences),
         )
         for n, archive in enumerate(pin.archives)

@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolchain.errors import PinsError
-from toolchain.pins import IndexKind, IndexSource, Place, Profile, UrlSource, Verification
+from toolchain.pins import Attestation, IndexKind, IndexSource, Place, Profile, UrlSource, Verification
 from toolchain.pins.file import load, merge, parse
 from toolchain.platforms import ALL, Platform
 
 A, B, C = "a" * 64, "b" * 64, "c" * 64
+
+WORKFLOW = "https://g.example/o/r/.github/workflows/release.yml@refs/tags/v1.2"
 
 GOOD = f"""\
 format = 1
@@ -49,6 +51,7 @@ strip = 1
   urls = ["https://one.example/d/tool%2D1.2.zip", "https://two.example/tool.zip"]
   sha256 = "{B}"
   verification = "attested"
+  attestation = {{ identity = "{WORKFLOW}", issuer = "https://i.example", urls = ["https://one.example/tool.json"] }}
   license = "Zlib"
   evidence = "signed"
 """
@@ -98,6 +101,8 @@ def test_a_good_file() -> None:
     assert archive.file_name == "tool-1.2.zip"
     assert (archive.size_bytes, archive.strip, archive.places) == (None, 1, ())
     assert (archive.license, archive.evidence, archive.verification) == ("Zlib", "signed", Verification.ATTESTED)
+    assert archive.attestation == Attestation(WORKFLOW, "https://i.example", ("https://one.example/tool.json",))
+    assert wheel.attestation is None
     linux = Platform("linux", "x86_64")
     assert [str(path) for path, _ in pin.links_for(linux)] == ["lib/a.so", "lib/b.so"]
     assert [str(path) for path, _ in pin.links_for(Platform("windows", "x86_64"))] == ["lib/a.so"]
@@ -195,6 +200,17 @@ MISTAKES = [
     ("HOME_OF_TOOL", '"A=B"', HERE, "no name of an environment variable"),
     ('bin = ["bin"]', 'bin = ["/bin"]', HERE, "it is absolute"),
     ('bin = ["bin"]', 'bin = "bin"', HERE, "expected a list of folders"),
+    ('verification = "attested"', 'verification = "stated"', "attestation =", "and this archive is stated"),
+    ("attestation = {", "attestations = {", HERE, "did you mean 'attestation'?"),
+    ("attestation = {", "attestation = [] # {", HERE, "got a list"),
+    ("identity =", "identify =", HERE, "did you mean 'identity'?"),
+    ("identity =", "sha256 =", HERE, "nothing says by whom"),
+    (', issuer = "https://i.example"', "", HERE, "nothing says by whom"),
+    (WORKFLOW, "two words", HERE, "without blanks, got 'two words'"),
+    ("https://i.example", "i.example", HERE, "issuer: expected an https URL, got 'i.example'"),
+    (', urls = ["https://one.example/tool.json"]', "", HERE, "only pip's and npm's indexes say"),
+    ("https://one.example/tool.json", "http://one.example/tool.json", HERE, "its scheme is 'http'"),
+    ("https://i.example", 'https://i.example", sha256 = "ab', HERE, "sha256: expected 64 hexadecimal digits"),
     ("[[pin]]", "[pin]", HERE, "expected an array of tables"),
 ]
 
@@ -286,6 +302,50 @@ def test_a_level_is_said() -> None:
     assert problems_of(text) == [
         (17, "pin 'tool': archive 1: no 'verification', nor has its pin; expected one of seen, stated, attested")
     ]
+
+
+SIGNER = f'identity = "{WORKFLOW}", issuer = "https://i.example"'
+
+
+def attested_pin(own: str, pin: str = SIGNER, archives: str = "") -> str:
+    """A pin whose first archive is attested, by what the pin says and by its own `attestation`."""
+    archive = archive_text("a.zip", A) + (f"attestation = {{ {own} }}\n" if own else "")
+    shared = f"attestation = {{ {pin} }}\n" if pin else ""
+    return "format = 1\n" + pin_text("a", shared + archive + archives).replace('"seen"', '"attested"')
+
+
+def test_a_pin_says_who_signs_and_its_archives_where() -> None:
+    other = archive_text("b.zip", B) + 'verification = "stated"\n'
+    pin = parse(attested_pin('urls = ["https://h.example/a.json"]', archives=other).encode(), "p").pins[0]
+    assert pin.archives[0].attestation == Attestation(WORKFLOW, "https://i.example", ("https://h.example/a.json",))
+    assert pin.archives[1].attestation is None
+
+
+def test_an_attestation_that_no_archive_uses() -> None:
+    text = attested_pin("", archives="").replace('"attested"', '"stated"')
+    assert problems_of(text) == [(7, "pin 'a': 'attestation' is for the level attested, and none of its archives is")]
+
+
+def test_attested_by_nobody() -> None:
+    found = problems_of(attested_pin("", pin=""))
+    assert [line for line, _ in found] == [7]
+    assert "nothing says by whom" in found[0][1]
+
+
+def test_an_index_names_the_document_itself() -> None:
+    text = GOOD.replace(
+        'verification = "stated"\nevid', f'verification = "attested"\nattestation = {{ {SIGNER} }}\nevid'
+    )
+    wheel = parse(text.encode(), "p").pins[0].archives[0]
+    assert wheel.attestation == Attestation(WORKFLOW, "https://i.example")
+    found = problems_of(text.replace('index = "pip"', 'index = "nuget"'))
+    assert "only pip's and npm's indexes say" in found[0][1]
+
+
+def test_one_digest_has_one_attestation() -> None:
+    one = attested_pin('urls = ["https://h.example/a.json"]')
+    two = attested_pin('urls = ["https://h.example/b.json"]').replace("format = 1\n", "").replace('"a"', '"b"')
+    assert "another attestation on line 8" in problems_of(one + two)[0][1]
 
 
 def test_a_pin_has_archives() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolchain.digest import Sha256
-from toolchain.sources.records import Record
+from toolchain.sources.cache.records import Record
 
 DIGEST = Sha256.of(b"x")
 FLAT = st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3)

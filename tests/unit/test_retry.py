@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolchain.sources.retry import FIRST_PAUSE_S, LONGEST_PAUSE_S, Timing, pause_s, retry_after_s
+from toolchain.sources.network.retry import FIRST_PAUSE_S, LONGEST_PAUSE_S, Timing, pause_s, retry_after_s
 
 NOW = 1_700_000_000.0
 

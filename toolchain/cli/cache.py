@@ -17,9 +17,9 @@ from toolchain.digest import Sha256
 from toolchain.findings import Finding
 from toolchain.pins import Archive, PinSet, require_minimum
 from toolchain.platforms import Platform
-from toolchain.sources import cache as operation
-from toolchain.sources import staging
-from toolchain.sources.store import Store
+from toolchain.sources.cache import contents as operation
+from toolchain.sources.cache.store import Store
+from toolchain.sources.trees import staging
 
 _JOBS = 2  # hashing: more threads than the cores of a small machine gain nothing against one disk
 
@@ -68,16 +68,29 @@ def list_(settings: Settings) -> None:
 @cache.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--unpinned", is_flag=True, help="Also a file that no pin names.")
+@click.option("--attestation-for", metavar="SHA256", help="FILE attests the archive of this digest.")
 @with_settings
-def add(settings: Settings, files: tuple[Path, ...], unpinned: bool) -> None:
+def add(settings: Settings, files: tuple[Path, ...], unpinned: bool, attestation_for: str | None) -> None:
     """Put files into the cache that were brought here by hand.
 
     A file is known by its SHA-256, whatever it is called. One that is in the cache from another address than the
-    pinned one is accepted for the pinned one by adding it again.
+    pinned one is accepted for the pinned one by adding it again. An attestation is kept only if it verifies.
     """
     store = Store(settings.paths.cache)
     pinned = _by_digest(load_pins(settings))
     rows = []
+    if attestation_for is not None:
+        if len(files) != 1 or unpinned:
+            raise click.UsageError("--attestation-for takes one FILE, and no --unpinned")
+        try:
+            sha256 = Sha256.parse(attestation_for)
+        except ValueError as error:
+            raise click.UsageError(f"--attestation-for: {error}") from error
+        place = operation.add_attestation(store, files[0], sha256, pinned)
+        rows.append({"file": str(files[0]), "attests": sha256.hex, "path": str(place)})
+        if not settings.json:
+            click.echo(f"{files[0]}: verified, in the cache as {place}")
+        files = ()
     for file in files:
         entry = operation.add(store, file, pinned, unpinned=unpinned)
         place = store.archive_path(entry.sha256)
@@ -94,9 +107,12 @@ def add(settings: Settings, files: tuple[Path, ...], unpinned: bool) -> None:
 def verify(settings: Settings, stat: bool) -> None:
     """Hash every archive and every installed file again, and name everything that interrupted work left.
 
-    Exit code 1 when anything is not as it should be.
+    Attestations that pins demand of the archives are verified again, too. Exit code 1 when anything is not as it
+    should be.
     """
-    findings = operation.verify(Store(settings.paths.cache), jobs=_JOBS)
+    store = Store(settings.paths.cache)
+    findings = operation.verify(store, jobs=_JOBS)
+    findings += operation.unattested(store, [one for pin in load_pins(settings).pins for one in pin.archives])
     findings += installed.verify(settings.paths.toolchains, full=not stat)
     good = f"every archive in {settings.paths.cache} and every file in {settings.paths.toolchains} is as it should be"
     _report(settings, findings, good)
@@ -157,7 +173,7 @@ def export(
     All pins, or those named. What the cache lacks is fetched first, unless --offline. Equal archives give equal bytes.
     """
     from toolchain.cli.fetching import open_fetching
-    from toolchain.sources.cache_bundle import write_bundle
+    from toolchain.sources.cache.bundle import write_bundle
 
     pins = load_pins(settings)
     selection = select(pins, names, profile, platform)
@@ -177,7 +193,7 @@ def export(
 @with_settings
 def import_(settings: Settings, source: Path) -> None:
     """Take in a bundle that `toolchain cache export` wrote. Every archive in it is hashed."""
-    from toolchain.sources.cache_bundle import read_bundle
+    from toolchain.sources.cache.bundle import read_bundle
 
     taken = read_bundle(source, Store(settings.paths.cache))
     if settings.json:

@@ -15,7 +15,7 @@ from toolchain.cli.pinned import load_pins
 from toolchain.doctor import Check, Status, examine
 from toolchain.errors import FetchError
 from toolchain.pins import Archive, IndexKind, IndexSource
-from toolchain.sources.http import Client
+from toolchain.sources.network.http import Client
 
 _MARKS = {Status.OK: ("ok", "green"), Status.ABSENT: ("absent", "yellow"), Status.BROKEN: ("BROKEN", "red")}
 

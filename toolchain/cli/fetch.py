@@ -13,8 +13,8 @@ from toolchain.cli.pinned import complete_pin, host, load_pins
 from toolchain.errors import FetchError
 from toolchain.pins import Archive, Pin, PinSet, Profile, require_minimum
 from toolchain.platforms import Platform
+from toolchain.sources.cache.store import Holding, Store
 from toolchain.sources.offline import describe, listing
-from toolchain.sources.store import Holding, Store
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def select(pins: PinSet, names: Sequence[str], profile: str | None, platform: Pl
         for archive in pin.archives:
             if platform is not None and platform not in archive.platforms:
                 continue
-            key = (archive.sha256, archive.source, archive.size_bytes)
+            key = (archive.sha256, archive.source, archive.size_bytes, archive.attestation)
             first, users = files.get(key, (archive, set()))
             files[key] = (replace(first, platforms=first.platforms | archive.platforms), users | {pin.name})
     return Selection(
@@ -122,7 +122,13 @@ def fetch(
         verified = fetching.obtain(selection.archives)
     if settings.json:
         rows = [
-            {"file": one.archive.file_name, "sha256": one.archive.sha256.hex, "path": str(one.path)} for one in verified
+            {
+                "file": one.archive.file_name,
+                "sha256": one.archive.sha256.hex,
+                "path": str(one.path),
+                **({"attested": one.attested.to_json()} if one.attested else {}),
+            }
+            for one in verified
         ]
         click.echo(json.dumps({"archives": rows}, indent=2))
     else:

@@ -14,12 +14,12 @@ from toolchain.digest import Sha256
 from toolchain.pins import Archive, IndexSource
 from toolchain.progress import Progress
 from toolchain.sources import fetch
-from toolchain.sources.download import Network
-from toolchain.sources.store import Store, VerifiedArchive
+from toolchain.sources.cache.store import Store, VerifiedArchive
+from toolchain.sources.network.download import Network
 
 if TYPE_CHECKING:
-    from toolchain.sources.http import Session
-    from toolchain.sources.index import Indexes, Located
+    from toolchain.sources.indexes.index import Indexes, Located
+    from toolchain.sources.network.http import Session
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from toolchain.sources.index import Indexes
-from toolchain.sources.index_config import OVERRIDES, IndexOverrides
+from toolchain.sources.indexes.index import Indexes
+from toolchain.sources.indexes.index_config import OVERRIDES, IndexOverrides
 
 
 def machine_indexes() -> Indexes:

@@ -50,7 +50,7 @@ def native_sources() -> str:
 
 def own_build_code() -> tuple[str, ...]:
     """The files of this package that decide how a root is made."""
-    return tuple(os.path.join(_PACKAGE, name) for name in ("install.py", "build/recorder.py", "sources/tree.py"))
+    return tuple(os.path.join(_PACKAGE, name) for name in ("install.py", "build/recorder.py", "sources/trees/tree.py"))
 
 
 def _carried(packaged: str, in_checkout: str) -> str:

@@ -12,7 +12,7 @@ from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins, pin_files
 from toolchain.errors import FetchError, PinsError
 from toolchain.findings import Finding
-from toolchain.pins import Archive, IndexSource, Pin, PinSet, Profile
+from toolchain.pins import Archive, Attestation, IndexSource, Pin, PinSet, Profile
 from toolchain.platforms import ALL, Platform
 
 if TYPE_CHECKING:
@@ -87,8 +87,8 @@ def show(settings: Settings, name: str, profile: str | None) -> None:
 def check(settings: Settings, online: bool) -> None:
     """Check the pins file and the patches folder. Exit code 1 when something is wrong."""
     from toolchain import pins_check
-    from toolchain.sources import cache
-    from toolchain.sources.store import Store
+    from toolchain.sources.cache import contents as cache
+    from toolchain.sources.cache.store import Store
 
     if online and settings.offline:
         raise click.UsageError("--online and --offline exclude each other")
@@ -96,17 +96,22 @@ def check(settings: Settings, online: bool) -> None:
         pinned = load_pins(settings)
     except PinsError as error:
         _report(settings, pins_check.schema_findings(error))
+    store, archives = Store(settings.paths.cache), [one for pin in pinned.pins for one in pin.archives]
     findings = pins_check.check(pinned, pin_files(settings).patches)
-    findings += cache.moved(Store(settings.paths.cache), [one for pin in pinned.pins for one in pin.archives])
+    findings += cache.moved(store, archives)
+    findings += cache.unattested(store, archives)
     if online:
         from toolchain.cli.indexes import machine_indexes
-        from toolchain.sources.probe import open_session
+        from toolchain.sources.network.probe import open_session
 
         with open_session() as session:
             findings += pins_check.check_online(
                 pinned, indexes=machine_indexes(), session=session, progress=_Lines(quiet=settings.quiet)
             )
-    _report(settings, findings, f"{pinned.origin} is in order: {len(pinned.pins)} pins")
+    fine = f"{pinned.origin} is in order: {len(pinned.pins)} pins"
+    if not online and (unseen := cache.unseen(store, archives)):
+        fine += f"; {unseen} attested archives are not in the cache, and --online was not given to look at theirs"
+    _report(settings, findings, fine)
 
 
 @pins.command()
@@ -133,7 +138,7 @@ def update(
     from toolchain import pins_update
     from toolchain.cli.indexes import machine_indexes
     from toolchain.pins.file import parse
-    from toolchain.sources.probe import open_session
+    from toolchain.sources.network.probe import open_session
 
     if settings.pins_file is None:
         raise PinsError(
@@ -276,11 +281,23 @@ def _archive_json(archive: Archive) -> dict[str, object]:
         "size": archive.size_bytes,
         "verification": archive.verification.label,
         "evidence": archive.evidence,
+        "attestation": _attestation_json(archive.attestation),
         "license": archive.license,
         "strip": archive.strip,
         "place": [{"from": place.pattern, "to": str(place.to)} for place in archive.places],
         "links": {str(path): str(target) for path, target in archive.links},
         "line": archive.line,
+    }
+
+
+def _attestation_json(attestation: Attestation | None) -> dict[str, object] | None:
+    if attestation is None:
+        return None
+    return {
+        "identity": attestation.identity,
+        "issuer": attestation.issuer,
+        "urls": list(attestation.urls),
+        "sha256": str(attestation.sha256) if attestation.sha256 else None,
     }
 
 
@@ -311,6 +328,11 @@ def _show_archive(pin: Pin, archive: Archive) -> None:
     click.echo(f"    {archive.file_name}{size}")
     click.echo(f"    sha256 {archive.sha256}")
     click.echo(f"    {archive.verification.label}{f': {archive.evidence}' if archive.evidence else ''}")
+    if archive.attestation is not None:
+        click.echo(f"    signed by {archive.attestation.identity}")
+        click.echo(f"    vouched for by {archive.attestation.issuer}")
+        for url in archive.attestation.urls:
+            click.echo(f"    statement at {url}")
     if isinstance(archive.source, IndexSource):
         source = archive.source
         click.echo(f"    from {source.package} {source.version} of this machine's {source.kind.value} index")

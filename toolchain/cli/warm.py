@@ -11,7 +11,7 @@ import os
 from toolchain import __version__, receipt
 from toolchain.cli import locations
 from toolchain.receipt import Receipt
-from toolchain.sources import tree_stat
+from toolchain.sources.trees import tree_stat
 
 _FLAGS = ("-q", "--quiet", "--offline")
 _VALUES = ("--profile", "--root", "--pins", "--cache")

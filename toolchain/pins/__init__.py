@@ -25,7 +25,7 @@ class Verification(IntEnum):
 
     SEEN = 1  # we downloaded the bytes (or made them) and hashed them
     STATED = 2  # upstream, or its package index, states the digest beside the bytes
-    ATTESTED = 3  # a signed statement that names the digest was verified
+    ATTESTED = 3  # a signed statement that names the digest is verified at every use
 
     @property
     def label(self) -> str:
@@ -59,6 +59,21 @@ class IndexSource:
 
 
 @dataclass(frozen=True)
+class Attestation:
+    """Who must have signed a statement about an archive, and where the document with it is.
+
+    `identity` and `issuer` are what the signer's certificate must hold, letter by letter: a workflow's or a person's
+    name, and who vouched for it. `urls` are mirrors of the document; empty where the package index names it.
+    `sha256` is the document's own digest, None where it is not pinned.
+    """
+
+    identity: str
+    issuer: str
+    urls: tuple[str, ...] = ()
+    sha256: Sha256 | None = None
+
+
+@dataclass(frozen=True)
 class Place:
     """Members whose path matches the glob `pattern` go below the folder `to`; what no place matches stays out.
 
@@ -77,7 +92,7 @@ class Archive:
     `file_name` is what the file is called; `size_bytes` is None where it is not known. Either `places` says what
     goes where, or the first `strip` folders of every member's path are dropped. `links` are symbolic links to make
     in the tree when this archive is part of it, as `Pin.links`. `evidence` says, in a pin author's words, who states
-    the digest or how it was seen; it may be empty.
+    the digest or how it was seen; it may be empty. `attestation` is there exactly when `verification` is ATTESTED.
     """
 
     platforms: frozenset[Platform]
@@ -92,6 +107,11 @@ class Archive:
     line: int  # in the file that pins it
     links: tuple[tuple[PurePosixPath, PurePosixPath], ...] = ()
     evidence: str = ""
+    attestation: Attestation | None = None
+
+    def __post_init__(self) -> None:
+        if (self.attestation is not None) != (self.verification is Verification.ATTESTED):
+            raise ValueError(f"{self.file_name}: attested, and not said by whom, or the other way round")
 
 
 @dataclass(frozen=True)

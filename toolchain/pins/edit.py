@@ -33,8 +33,9 @@ class ArchiveEdit:
 class PinEdit:
     """What becomes of the pin at `number` (from 0) of the file.
 
-    `renamed` maps old versions to new ones: they are replaced in the description, in `place` and in `links`, of the
-    pin and of the archives that change. `kept_versions` are the package versions, by archive number, that archives
+    `renamed` maps old versions to new ones: they are replaced in the description, in `place`, in `links` and in
+    `attestation`, of the pin and of the archives that change; an attestation's document of other bytes loses its
+    pinned digest. `kept_versions` are the package versions, by archive number, that archives
     which stay had from their pin and must have of their own now.
     """
 
@@ -54,12 +55,15 @@ def edit_pin(text: str, edit: PinEdit) -> str:
     entries: Any = pin["archive"]
     _put(pin, "version", edit.version)
     _rename(pin, edit.renamed)
+    if any(str(change.sha256) != entries[change.number]["sha256"].lower() for change in edit.archives):
+        _forget_document(pin)
     for number, version in edit.kept_versions.items():
         _put(entries[number], "version", version, after="package")
     shared = _shared_level(pin, edit, len(entries))
     if shared is not None:
         _put(pin, "verification", shared[0])
-        _put(pin, "evidence", shared[1], after="verification")
+        if shared[1] or "evidence" in pin:
+            _put(pin, "evidence", shared[1], after="verification")
     for change in edit.archives:
         entry = entries[change.number]
         if change.version is not None:
@@ -70,6 +74,8 @@ def edit_pin(text: str, edit: PinEdit) -> str:
                     entry["urls"][position] = url
         if change.file is not None:
             _put(entry, "file", change.file, after="urls" if "urls" in entry else "package")
+        if str(change.sha256) != entry["sha256"].lower():
+            _forget_document(entry)
         _put(entry, "sha256", str(change.sha256))
         if change.size_bytes is not None:
             _put(entry, "size", change.size_bytes, after="sha256")
@@ -82,12 +88,14 @@ def edit_pin(text: str, edit: PinEdit) -> str:
 
 
 def shared_paths_name(text: str, number: int, renamed: Mapping[str, str]) -> bool:
-    """Whether `place` or `links` of the pin itself, which hold for all its archives, name one of the versions."""
+    """Whether `place`, `links` or `attestation` of the pin itself, which hold for all, name one of the versions."""
     import tomlkit
 
     pin: Any = tomlkit.parse(text)["pin"][number]
     shared = [str(value) for place in pin.get("place", ()) for value in place.values()]
     shared += [str(part) for link in pin.get("links", {}).items() for part in link]
+    attestation = pin.get("attestation", {})
+    shared += [str(text) for text in (attestation.get("identity", ""), *attestation.get("urls", ()))]
     return any(replace_versions(part, renamed) != part for part in shared)
 
 
@@ -111,7 +119,7 @@ def _shared_level(pin: MutableMapping[str, Any], edit: PinEdit, archive_count: i
 
 def _put_level(entry: MutableMapping[str, Any], pin: MutableMapping[str, Any], change: ArchiveEdit) -> None:
     for key, value in (("verification", change.verification.label), ("evidence", change.evidence)):
-        if entry.get(key, pin.get(key)) != value:
+        if entry.get(key, pin.get(key, "")) != value:
             _put(entry, key, value, after="verification" if key == "evidence" else "size")
 
 
@@ -138,7 +146,18 @@ def _rename(table: Any, renamed: Mapping[str, str]) -> None:
     for place in table.get("place", ()):
         _replace(place, "from", renamed)
         _replace(place, "to", renamed)
+    attestation = table.get("attestation", {})
+    if "identity" in attestation:
+        _replace(attestation, "identity", renamed)
+    for position, url in enumerate(attestation.get("urls", ())):
+        if (new := replace_versions(str(url), renamed)) != url:
+            attestation["urls"][position] = new
     _rename_links(table, renamed)
+
+
+def _forget_document(table: Any) -> None:
+    if "sha256" in table.get("attestation", {}):
+        del table["attestation"]["sha256"]
 
 
 def _rename_links(table: Any, renamed: Mapping[str, str]) -> None:

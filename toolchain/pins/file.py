@@ -8,10 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toolchain.digest import Sha256
 from toolchain.errors import PinsError
-from toolchain.pins import Archive, IndexSource, Pin, PinSet, Place, Profile, UrlSource, Verification
+from toolchain.pins import (
+    Archive,
+    Attestation,
+    IndexKind,
+    IndexSource,
+    Pin,
+    PinSet,
+    Place,
+    Profile,
+    UrlSource,
+    Verification,
+)
 from toolchain.pins.lines import lines_of
-from toolchain.pins.table import Problems, Table, name_of_url
+from toolchain.pins.table import AttestationKeys, Problems, Table, name_of_url
 from toolchain.platforms import ALL, SYSTEMS, Platform
 
 if sys.version_info >= (3, 11):
@@ -22,10 +34,12 @@ else:
 FORMAT = 1
 
 _FILE_KEYS = ("format", "minimum-verification", "pin")
-_SHARED_KEYS = ("license", "place", "strip", "links", "verification", "evidence")  # of a pin, and of its archives
+# Of a pin, and of its archives.
+_SHARED_KEYS = ("license", "place", "strip", "links", "verification", "evidence", "attestation")
 _PIN_KEYS = ("name", "profiles", "version", "description", "env", "bin", "recorder", "archive", *_SHARED_KEYS)
 _ARCHIVE_KEYS = ("platform", "urls", "index", "package", "version", "file", "sha256", "size", *_SHARED_KEYS)
 
+_INDEXES_THAT_ATTEST = (IndexKind.PIP, IndexKind.NPM)
 _LEVELS = {level.label: level for level in Verification}
 _PROFILES = {profile.value: profile for profile in Profile}
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
@@ -67,6 +81,7 @@ class _Shared:
     license: str | None
     verification: Verification | None
     evidence: str
+    attestation: AttestationKeys
     strip: int
     places: tuple[Place, ...]
 
@@ -167,6 +182,8 @@ def _pin(table: Table) -> Pin | None:
     if not entries and "archive" not in table.values:
         table.problem(None, "has no [[pin.archive]]; expected at least one")
     archives = [_archive(entry, table, shared, version) for entry in entries]
+    if "attestation" in table.values and not any(archive is None or archive.attestation for archive in archives):
+        table.problem("attestation", "'attestation' is for the level attested, and none of its archives is")
     if table.problems.count() > before or name is None or version is None or shared.license is None:
         return None
     return Pin(
@@ -191,15 +208,17 @@ def _shared(table: Table, default: _Shared | None) -> _Shared:
     licence = table.spdx("license", required=default is None)
     verification = table.choice("verification", _LEVELS)
     evidence = table.text("evidence")
+    attestation = table.attestation("attestation")
     strip = table.integer("strip", minimum=0)
     places = table.places("place")
     if default is None:
-        return _Shared(licence, verification, evidence or "", strip or 0, places)
+        return _Shared(licence, verification, evidence or "", attestation, strip or 0, places)
     lays_out = "strip" in table.values or "place" in table.values
     return _Shared(
         license=licence or default.license,
         verification=verification or default.verification,
         evidence=evidence or default.evidence,
+        attestation=attestation.over(default.attestation),
         strip=(strip or 0) if lays_out else default.strip,
         places=places if lays_out else default.places,
     )
@@ -229,6 +248,7 @@ def _archive(table: Table, pin: Table, inherited: _Shared, pin_version: str | No
     if "verification" not in table.values and "verification" not in pin.values:
         table.problem(None, f"no 'verification', nor has its pin; expected one of {', '.join(_LEVELS)}")
     links = table.links("links")
+    attestation = _attestation(table, shared, source)
     if table.problems.count() > before or source is None or file_name is None or sha256 is None:
         return None
     if shared.license is None or shared.verification is None:
@@ -246,7 +266,32 @@ def _archive(table: Table, pin: Table, inherited: _Shared, pin_version: str | No
         line=table.line(),
         links=links,
         evidence=shared.evidence,
+        attestation=attestation,
     )
+
+
+def _attestation(table: Table, shared: _Shared, source: IndexSource | UrlSource | None) -> Attestation | None:
+    """Who must have signed; a problem where the level is attested and that is not said, or said for another level."""
+    keys = shared.attestation
+    if shared.verification is not Verification.ATTESTED:
+        if "attestation" in table.values and shared.verification is not None:
+            level = shared.verification.label
+            table.problem("attestation", f"'attestation' is for the level attested, and this archive is {level}")
+        return None
+    if keys.identity is None or keys.issuer is None:
+        table.problem(
+            "attestation" if "attestation" in table.values else "verification",
+            "verification is attested, and nothing says by whom; "
+            "expected attestation = { identity = ..., issuer = ... } here or of its pin",
+        )
+        return None
+    if not keys.urls and not (isinstance(source, IndexSource) and source.kind in _INDEXES_THAT_ATTEST):
+        table.problem(
+            "attestation" if "attestation" in table.values else "verification",
+            "attestation: no 'urls'; only pip's and npm's indexes say themselves where the document is",
+        )
+        return None
+    return Attestation(keys.identity, keys.issuer, keys.urls, keys.sha256)
 
 
 def _check_together(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None:
@@ -262,6 +307,20 @@ def _check_together(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None
                 table.problem("name", f"is pinned on line {other.line} already, for the profile {shared} too")
         known.append(pin)
         _check_archives(table, pin)
+    _check_attestations(tables, pins)
+
+
+def _check_attestations(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None:
+    """The cache keeps one document for one digest, so that all who pin the digest must want the same."""
+    first: dict[Sha256, Archive] = {}
+    for table, pin in zip(tables, pins, strict=True):
+        for number, archive in enumerate(pin.archives if pin is not None else ()):
+            if archive.attestation is None:
+                continue
+            other = first.setdefault(archive.sha256, archive)
+            if other.attestation != archive.attestation:
+                entry = Table({}, (*table.path, "archive", number), table.problems, table.title)
+                entry.problem("attestation", f"{archive.file_name} has another attestation on line {other.line}")
 
 
 def _check_archives(table: Table, pin: Pin) -> None:

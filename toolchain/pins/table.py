@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import TypeVar
@@ -21,6 +22,7 @@ Link = tuple[PurePosixPath, PurePosixPath]
 # Bytes to this machine cannot be changed on their way, so a mirror here needs no TLS (as browsers see it, too).
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 _UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
+_NO_BLANKS = re.compile(r"[^\s\x00-\x1f\x7f]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN_PROBLEMS = 40
 
@@ -29,6 +31,25 @@ _PACKAGE_FORMS = {
     IndexKind.NPM: re.compile(r"(?:@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*"),
     IndexKind.NUGET: re.compile(r"[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)*"),
 }
+
+
+@dataclass(frozen=True)
+class AttestationKeys:
+    """What one table says of an attestation. A pin and its archive may say it together, so any of it may be missing."""
+
+    identity: str | None = None
+    issuer: str | None = None
+    urls: tuple[str, ...] = ()
+    sha256: Sha256 | None = None
+
+    def over(self, other: AttestationKeys) -> AttestationKeys:
+        """These keys, and those of `other` that are missing here."""
+        return AttestationKeys(
+            self.identity or other.identity,
+            self.issuer or other.issuer,
+            self.urls or other.urls,
+            self.sha256 or other.sha256,
+        )
 
 
 class Problems:
@@ -192,9 +213,9 @@ class Table:
             self.problem(key, f"{key}: unknown {word!r}; {meant}expected one of {', '.join(choices)}")
         return choices.get(word)
 
-    def digest(self, key: str) -> Sha256 | None:
-        """A SHA-256, mandatory. Capitals are accepted and normalised."""
-        value = self._typed(key, str, "a SHA-256 of 64 hexadecimal digits", required=True)
+    def digest(self, key: str, *, required: bool = True) -> Sha256 | None:
+        """A SHA-256. Capitals are accepted and normalised."""
+        value = self._typed(key, str, "a SHA-256 of 64 hexadecimal digits", required=required)
         if value is None:
             return None
         try:
@@ -306,11 +327,34 @@ class Table:
         if "urls" not in self.values:
             self.problem(None, "says not where it comes from; expected 'urls', or 'index' with 'package' and 'file'")
             return None
-        urls = self.texts("urls", what="https URLs")
+        urls = self.https_urls("urls")
+        return UrlSource(urls) if urls else None
+
+    def https_urls(self, key: str) -> tuple[str, ...]:
+        """A list of https URLs: mirrors in order. Empty where it is missing."""
+        urls = self.texts(key, what="https URLs")
         for url in urls:
             if wrong := _wrong_url(url):
-                self.problem("urls", f"urls: expected an https URL, got {_without_credentials(url)!r}: {wrong}")
-        return UrlSource(tuple(urls)) if urls else None
+                self.problem(key, f"{key}: expected an https URL, got {_without_credentials(url)!r}: {wrong}")
+        return tuple(urls)
+
+    def attestation(self, key: str) -> AttestationKeys:
+        """`{ identity, issuer, urls, sha256 }`, or some of these. Empty where it is missing."""
+        values = self._typed(key, dict, "{ identity, issuer, urls }")
+        if values is None:
+            return AttestationKeys()
+        entry = Table(values, (*self.path, key), self.problems, f"{self.title}: {key}")
+        entry.only(("identity", "issuer", "urls", "sha256"))
+        form = "the URL of a workflow, or what else the signer's certificate holds, without blanks"
+        issuer = entry.text("issuer")
+        if issuer is not None and (wrong := _wrong_url(issuer)):
+            entry.problem("issuer", f"issuer: expected an https URL, got {_without_credentials(issuer)!r}: {wrong}")
+        return AttestationKeys(
+            identity=entry.text("identity", pattern=_NO_BLANKS, form=form),
+            issuer=issuer,
+            urls=entry.https_urls("urls"),
+            sha256=entry.digest("sha256", required=False),
+        )
 
     def index_source(self, pin_version: str | None) -> IndexSource | None:
         """`index`, `package`, `version` (else the pin's) and `file`."""

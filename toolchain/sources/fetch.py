@@ -6,14 +6,14 @@ import threading
 from collections.abc import Iterable, Sequence
 
 from toolchain.digest import Sha256
-from toolchain.errors import PinsError, ToolchainError
-from toolchain.pins import Archive, Verification
+from toolchain.errors import ToolchainError
+from toolchain.pins import Archive
 from toolchain.progress import Progress, Silent
-from toolchain.sources.download import Download, Network, one_error
-from toolchain.sources.http import TransferError
+from toolchain.sources.cache.store import Holding, Incoming, State, Store, VerifiedArchive
+from toolchain.sources.network.download import Download, Network, one_error
+from toolchain.sources.network.http import TransferError
 from toolchain.sources.offline import offline_error
 from toolchain.sources.parallel import at_once
-from toolchain.sources.store import Holding, Incoming, State, Store, VerifiedArchive
 
 JOBS = 16  # 200 small files at 20 ms of latency: four fifths of the time of 8, and 24 gain nothing more
 
@@ -28,11 +28,11 @@ def obtain(
 ) -> tuple[VerifiedArchive, ...]:
     """Every archive, verified, in the order asked; with a network the cache is filled as needed.
 
-    Each is hashed, also where the cache has it. Without a network (`None`) FetchError lists everything that is
-    missing or bad at once. With one, every archive is tried before the errors are raised: DigestMismatchError where
-    any was other bytes than pinned, else FetchError. An interrupt leaves parts that the next run goes on with.
+    Each is hashed, and its attestation verified where its pin demands one, also where the cache has it. Without a
+    network (`None`) an error lists everything that is missing or bad at once. With one, every archive is tried before
+    the errors are raised: DigestMismatchError where any was other bytes than pinned, or not attested as pinned, else
+    FetchError. An interrupt leaves parts that the next run goes on with.
     """
-    _refuse_attested(archives)
     if network is None:
         holdings = survey(archives, store=store, jobs=jobs)
         lacking = [holding for holding in holdings if not holding.verified]
@@ -54,24 +54,11 @@ def obtain(
 
 def survey(archives: Sequence[Archive], *, store: Store, jobs: int = JOBS) -> tuple[Holding, ...]:
     """What the cache has for every archive, in order. Needs no network and writes nothing. Raises as `look_up`."""
-    _refuse_attested(archives)
     outcomes = at_once(archives, store.look_up, jobs=jobs, cancel=lambda: None)
     failures = [outcome for outcome in outcomes if isinstance(outcome, ToolchainError)]
     if failures:
         raise one_error(failures)
     return tuple(outcome for outcome in outcomes if isinstance(outcome, Holding))
-
-
-def _refuse_attested(archives: Sequence[Archive]) -> None:
-    """No signed statement can be checked yet, so that an archive which claims one is not used: never as less."""
-    claimed = [archive for archive in archives if archive.verification is Verification.ATTESTED]
-    if claimed:
-        names = ", ".join(f"{archive.file_name} (line {archive.line})" for archive in claimed)
-        raise PinsError(
-            f"pinned as attested, and this version checks no signed statements: {names}",
-            hint="pin them as stated or seen, which is what can be checked",
-            details={"files": [archive.file_name for archive in claimed]},
-        )
 
 
 class _Job:
@@ -104,18 +91,35 @@ class _Job:
             self._progress.note(f"{holding.path} is damaged ({holding.seen}); fetching {archive.file_name} anew")
         elif holding.state is State.ELSEWHERE:
             self._progress.note(f"{archive.file_name} is in the cache from {holding.seen}; asking the new address")
+        elif holding.state is State.UNATTESTED:
+            self._progress.note(f"{archive.file_name} is in the cache, not attested: {holding.seen}")
         self._progress.start(key, archive.file_name, archive.size_bytes)
         try:
-            with self._store.receive(archive, on_wait=self._progress.note) as incoming:
-                if isinstance(incoming, Incoming):
-                    verified = Download(archive, incoming, self._network, self._progress, self._stop).run()
-                else:
-                    verified = incoming
+            if holding.state is not State.UNATTESTED:
+                holding = self._receive(archive)
+            verified = holding.verified or self._attest(holding)
         except BaseException:
             self._progress.finish(key, "failed")
             raise
         self._progress.finish(key, "verified")
         return verified
+
+    def _receive(self, archive: Archive) -> Holding:
+        with self._store.receive(archive, on_wait=self._progress.note) as incoming:
+            if not isinstance(incoming, Incoming):
+                return incoming
+            return Download(archive, incoming, self._network, self._progress, self._stop).run()
+
+    def _attest(self, holding: Holding) -> VerifiedArchive:
+        from toolchain.sources.attesting import bring_document
+
+        return bring_document(
+            holding.archive,
+            lambda document: self._store.attest(holding, document),
+            network=self._network,
+            progress=self._progress,
+            stop=self._stop,
+        )
 
     def _stop(self) -> None:
         if self._cancelled.is_set():

@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from toolchain.errors import FetchError
-from toolchain.pins import IndexSource
-from toolchain.sources.records import origins_of
-from toolchain.sources.store import Holding, State, Store
+from toolchain.errors import AttestationError, FetchError
+from toolchain.pins import Archive, IndexSource
+from toolchain.pins.table import name_of_url
+from toolchain.sources.cache.records import origins_of
+from toolchain.sources.cache.store import Holding, State, Store
 
 
 def describe(holding: Holding, store: Store) -> dict[str, object]:
@@ -32,6 +33,14 @@ def describe(holding: Holding, store: Store) -> dict[str, object]:
         }
     else:
         described["urls"] = list(source.urls)
+    if archive.attestation is not None:
+        described["attestation"] = {
+            "identity": archive.attestation.identity,
+            "issuer": archive.attestation.issuer,
+            "urls": list(archive.attestation.urls),
+            "path": str(store.attestation_path(archive.sha256)),
+            "command": attest_command(archive, store),
+        }
     if holding.seen:
         described["seen"] = holding.seen
     if partial_bytes := store.partial_size(archive.sha256):
@@ -42,10 +51,20 @@ def describe(holding: Holding, store: Store) -> dict[str, object]:
 
 
 def add_command(holding: Holding, store: Store) -> str:
-    """The command that puts the file where it belongs, for a shell."""
+    """The command that puts what is missing where it belongs, for a shell."""
+    if holding.state is State.UNATTESTED:
+        return attest_command(holding.archive, store)
     # What came from another address is there already; adding it again is how a person vouches for it.
     file = str(holding.path) if holding.state is State.ELSEWHERE else holding.archive.file_name
     return f"toolchain cache add --cache {shlex.quote(str(store.root))} {shlex.quote(file)}"
+
+
+def attest_command(archive: Archive, store: Store) -> str:
+    """The command that puts the document where it belongs that attests an archive, for a shell."""
+    urls = archive.attestation.urls if archive.attestation else ()
+    file = (name_of_url(urls[0]) if urls else None) or f"{archive.file_name}.attestation.json"
+    cache = shlex.quote(str(store.root))
+    return f"toolchain cache add --cache {cache} --attestation-for {archive.sha256} {shlex.quote(file)}"
 
 
 def listing(holdings: Sequence[Holding], store: Store) -> str:
@@ -53,6 +72,9 @@ def listing(holdings: Sequence[Holding], store: Store) -> str:
     blocks = []
     for holding in holdings:
         archive = holding.archive
+        if holding.state is State.UNATTESTED:
+            blocks.append(_document_block(archive, store, f"not attested: {holding.seen}"))
+            continue
         size = "" if archive.size_bytes is None else f", {archive.size_bytes} bytes"
         lines = [f"{archive.file_name}: {_complaint(holding, store)}", f"  SHA-256  {archive.sha256}{size}"]
         if isinstance(archive.source, IndexSource):
@@ -63,13 +85,41 @@ def listing(holdings: Sequence[Holding], store: Store) -> str:
         lines.append(f"  belongs  {holding.path}")
         lines.append(f"  command  {add_command(holding, store)}")
         blocks.append("\n".join(lines))
+        if archive.attestation is not None and not store.attestation_path(archive.sha256).is_file():
+            blocks.append(_document_block(archive, store, "its attestation is missing, too"))
     return "\n".join(blocks)
 
 
-def offline_error(lacking: Sequence[Holding], store: Store) -> FetchError:
-    """The error for archives that are not verified and cannot be fetched."""
-    count = "1 archive" if len(lacking) == 1 else f"{len(lacking)} archives"
-    return FetchError(
+def _document_block(archive: Archive, store: Store, complaint: str) -> str:
+    """What a person needs to bring the document here that attests an archive."""
+    expected, source = archive.attestation, archive.source
+    if expected is None:
+        raise ValueError(f"{archive.file_name} is pinned without an attestation")
+    lines = [
+        f"{archive.file_name}: {complaint}",
+        f"  of       SHA-256 {archive.sha256}",
+        f"  signer   {expected.identity}",
+        f"  issuer   {expected.issuer}",
+        *(f"  {'from' if not i else 'or':8} {url}" for i, url in enumerate(expected.urls)),
+    ]
+    if not expected.urls and isinstance(source, IndexSource):
+        lines.append(f"  from     {source.kind.value}: what the index names as the attestation of {source.file}")
+    lines.append(f"  belongs  {store.attestation_path(archive.sha256)}")
+    lines.append(f"  command  {attest_command(archive, store)}")
+    return "\n".join(lines)
+
+
+def offline_error(lacking: Sequence[Holding], store: Store) -> FetchError | AttestationError:
+    """The error for archives that are not verified and cannot be fetched.
+
+    AttestationError where a document is there and does not verify, for more of the same will not either.
+    """
+    unattested = [holding for holding in lacking if holding.state is State.UNATTESTED]
+    counts = [(len(lacking) - len(unattested), "archive"), (len(unattested), "attestation")]
+    count = " and ".join(f"{number} {what}{'s' if number > 1 else ''}" for number, what in counts if number)
+    wrong = any(store.attestation_path(holding.archive.sha256).is_file() for holding in unattested)
+    family = AttestationError if wrong else FetchError
+    return family(
         f"offline, and the cache {store.root} lacks {count}:\n{listing(lacking, store)}",
         hint="run once without --offline and TOOLCHAIN_OFFLINE, or bring the files here and run the commands above",
         details={"offline": True, "cache": str(store.root), "archives": [describe(item, store) for item in lacking]},

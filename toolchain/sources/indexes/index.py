@@ -17,15 +17,15 @@ from urllib.parse import urlsplit
 from toolchain.digest import Sha256
 from toolchain.errors import DigestMismatchError, FetchError
 from toolchain.pins import IndexKind, IndexSource
-from toolchain.sources import index_formats
-from toolchain.sources.index_config import (
+from toolchain.sources.indexes import index_formats
+from toolchain.sources.indexes.index_config import (
     IndexLocation,
     IndexOverrides,
     npm_location,
     nuget_locations,
     pip_locations,
 )
-from toolchain.sources.index_formats import IndexFile
+from toolchain.sources.indexes.index_formats import IndexFile
 
 if TYPE_CHECKING:
     import requests
@@ -49,7 +49,9 @@ class Located:
     is the certificate file that the tool is configured with. `sha256` and `integrity` (npm's form, `sha512-...`) are
     what the index states, None where it states none. `yanked` is the reason why upstream withdrew the file (maybe
     empty), None where it did not. `evidence` is what was asked and stated, without credentials or times: the same
-    answer gives the same evidence, so that a store can keep it beside the bytes.
+    answer gives the same evidence, so that a store can keep it beside the bytes. `attestation` is where the index
+    says that the document is which attests the file, None where it says nothing, and `attestation_auth` the user and
+    password for it.
     """
 
     urls: tuple[str, ...]
@@ -60,6 +62,8 @@ class Located:
     evidence: Mapping[str, str]
     auth: tuple[str, str] | None = field(default=None, repr=False)
     ca_bundle: Path | None = None
+    attestation: str | None = None
+    attestation_auth: tuple[str, str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -77,8 +81,11 @@ class Offered:
     @property
     def login(self) -> tuple[str, str] | None:
         """The index's user and password, where the file is on the index's own host."""
-        own = urlsplit(self.file.url).netloc == urlsplit(self.location.url).netloc
-        return self.location.auth if own else None
+        return self.login_for(self.file.url)
+
+    def login_for(self, url: str) -> tuple[str, str] | None:
+        """The index's user and password, where `url` is on the index's own host."""
+        return self.location.auth if urlsplit(url).netloc == urlsplit(self.location.url).netloc else None
 
 
 class _Once(Generic[T]):
@@ -187,8 +194,9 @@ def _ask(
     else:
         files = _ask_nuget(package, version, location, session)
     for file in files:
-        if location.url.startswith("https:") and not file.url.startswith("https:"):
-            raise ValueError(f"it serves {file.name} over {urlsplit(file.url).scheme}")
+        for url in (file.url, file.attestation or file.url):
+            if location.url.startswith("https:") and not url.startswith("https:"):
+                raise ValueError(f"it serves {file.name} over {urlsplit(url).scheme}")
     return tuple(Offered(file, location) for file in files)
 
 
@@ -314,6 +322,8 @@ def _located(source: IndexSource, found: list[Offered]) -> Located:
     if stated.integrity is not None:
         evidence["integrity"] = stated.integrity
     remote = next((offer for offer in found if offer.location.folder is None), None)
+    attesting = next((offer for offer in found if offer.file.attestation), None)
+    attestation = attesting.file.attestation if attesting else None
     return Located(
         urls=tuple(dict.fromkeys(offer.url for offer in found)),
         sha256=stated.sha256,
@@ -323,6 +333,8 @@ def _located(source: IndexSource, found: list[Offered]) -> Located:
         evidence=evidence,
         auth=remote.login if remote is not None else None,
         ca_bundle=remote.location.ca_bundle if remote is not None else None,
+        attestation=_clean(attestation) if attestation else None,
+        attestation_auth=attesting.login_for(attestation) if attesting and attestation else None,
     )
 
 

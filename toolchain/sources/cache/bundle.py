@@ -2,9 +2,10 @@
 
     archives/<sha256>        the bytes
     records/<sha256>.json    their record
+    records/<sha256>.attestation.json    the document that attests them, where the cache has one
 
 A bundle comes from outside, so nothing in it is believed: every member is looked at before the first is taken, and
-every archive is hashed on its way in.
+every archive is hashed on its way in. An attestation is verified when its archive is used, as every one is.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from typing import BinaryIO
 
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, DigestMismatchError, FetchError
-from toolchain.sources.records import Record
-from toolchain.sources.store import Store, VerifiedArchive
+from toolchain.sources.cache.records import Record
+from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES, bundles
+from toolchain.sources.cache.store import Store, VerifiedArchive
 
-_LARGEST_RECORD_BYTES = 1024 * 1024  # real ones have some hundred bytes
+_LARGEST_RECORD_BYTES = LARGEST_DOCUMENT_BYTES  # real ones have some hundred bytes, and attestations some 10 KB
 _MOST_MEMBERS = 100_000
-_NAME = re.compile(r"(?P<kind>archives|records)/(?P<sha256>[0-9a-f]{64})(?P<json>\.json)?")
+_NAME = re.compile(
+    r"(?P<kind>archives|records)/(?P<sha256>[0-9a-f]{64})(?P<json>(?P<attestation>\.attestation)?\.json)?"
+)
 
 
 def write_bundle(target: Path, archives: Sequence[VerifiedArchive], store: Store) -> int:
@@ -44,6 +48,10 @@ def write_bundle(target: Path, archives: Sequence[VerifiedArchive], store: Store
                     if record is not None:
                         data = record.dump()
                         tar.addfile(_member(f"records/{sha256}.json", len(data)), io.BytesIO(data))
+                    document = store.attestation_path(sha256)
+                    if document.is_file():
+                        data = document.read_bytes()
+                        tar.addfile(_member(f"records/{document.name}", len(data)), io.BytesIO(data))
                     with open(path, "rb") as source:
                         reader = _Hashing(source)
                         tar.addfile(_member(f"archives/{sha256}", path.stat().st_size), reader)
@@ -62,12 +70,13 @@ def write_bundle(target: Path, archives: Sequence[VerifiedArchive], store: Store
 def read_bundle(source: Path, store: Store) -> tuple[Sha256, ...]:
     """Take in every archive of a bundle; returns their digests.
 
+    An attestation takes the place of the cache's own; whether it proves anything every use of its archive asks.
     Raises ArchiveError, before anything is written, for a file that holds anything but archives and their records;
     DigestMismatchError for bytes that are not those of their name: what came before them stays, it is verified.
     """
     try:
         with open(source, "rb") as file, tarfile.open(fileobj=file, mode="r:") as tar:
-            archives, records = _members(source, tar)
+            archives, records, attestations = _members(source, tar)
             for sha256, member in sorted(archives.items()):
                 data = tar.extractfile(member)
                 if data is None:
@@ -78,6 +87,8 @@ def read_bundle(source: Path, store: Store) -> tuple[Sha256, ...]:
                 merged = known.also(record.origins, record.evidence) if known and record else record
                 if merged is not None and merged != known:
                     store.remember(sha256, merged)
+                if sha256 in attestations:
+                    store.put_attestation(sha256, attestations[sha256])
             return tuple(sorted(archives))
     except tarfile.TarError as error:
         raise ArchiveError(f"{source}: not a bundle of this program: {error}") from error
@@ -85,10 +96,13 @@ def read_bundle(source: Path, store: Store) -> tuple[Sha256, ...]:
         raise FetchError(f"cannot read {source}: {error.strerror or error}") from error
 
 
-def _members(source: Path, tar: tarfile.TarFile) -> tuple[dict[Sha256, tarfile.TarInfo], dict[Sha256, Record]]:
-    """The archives and records of a bundle, all of whose members were looked at."""
+def _members(
+    source: Path, tar: tarfile.TarFile
+) -> tuple[dict[Sha256, tarfile.TarInfo], dict[Sha256, Record], dict[Sha256, bytes]]:
+    """The archives, records and attestations of a bundle, all of whose members were looked at."""
     archives: dict[Sha256, tarfile.TarInfo] = {}
     records: dict[Sha256, Record] = {}
+    attestations: dict[Sha256, bytes] = {}
     seen: set[str] = set()
     for member in tar:
         if len(seen) >= _MOST_MEMBERS:
@@ -112,13 +126,21 @@ def _members(source: Path, tar: tarfile.TarFile) -> tuple[dict[Sha256, tarfile.T
             archives[sha256] = member
             continue
         data = tar.extractfile(member) if member.size <= _LARGEST_RECORD_BYTES else None
-        record = Record.load(data.read(), sha256) if data is not None else None
+        read = data.read() if data is not None else b""
+        if found["attestation"]:
+            try:
+                bundles(read)
+            except ValueError as error:
+                raise ArchiveError(f"{source}: {member.name} is no attestation: {error}") from error
+            attestations[sha256] = read
+            continue
+        record = Record.load(read, sha256)
         if record is None:
             raise ArchiveError(f"{source}: {member.name} is no record")
         records[sha256] = record
     if not archives:
         raise ArchiveError(f"{source}: no archive in it")
-    return archives, records
+    return archives, records, attestations
 
 
 def _member(name: str, size_bytes: int) -> tarfile.TarInfo:

@@ -1,7 +1,8 @@
 """The content-addressed archive cache: the only place that compares an archive's digest.
 
     <cache>/archives/<sha256>        the bytes, read-only, published by rename
-    <cache>/records/<sha256>.json    where they came from (toolchain.sources.records)
+    <cache>/records/<sha256>.json    where they came from (toolchain.sources.cache.records)
+    <cache>/records/<sha256>.attestation.json    the signed statement about them, where a pin demands one
     <cache>/partial/<sha256>.part    a download that can go on
     <cache>/locks/<sha256>.lock      held while one process downloads; removed after
 
@@ -24,10 +25,13 @@ from typing import IO
 
 from toolchain import locks
 from toolchain.digest import READ_SIZE_BYTES, Sha256
-from toolchain.errors import DigestMismatchError, FetchError, InstallError, PinsError
+from toolchain.errors import AttestationError, DigestMismatchError, FetchError, InstallError
 from toolchain.pins import Archive
-from toolchain.sources.kinds import SNIFF_SIZE_BYTES, kind_of
-from toolchain.sources.records import Record, origins_of
+from toolchain.sources.cache import attestation
+from toolchain.sources.cache.attestation import Attested
+from toolchain.sources.cache.kinds import SNIFF_SIZE_BYTES, kind_of
+from toolchain.sources.cache.records import Record, origins_of
+from toolchain.sources.mismatch import check_size, mismatch
 
 # Another process may be downloading gigabytes over a slow line; its own stall rule ends it, not our patience.
 LOCK_TIMEOUT_S = 2 * 60 * 60
@@ -50,10 +54,14 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 @dataclass(frozen=True)
 class VerifiedArchive:
-    """Bytes on disk that were just hashed and are the pinned ones. Only this module makes one."""
+    """Bytes on disk that were just hashed and are the pinned ones. Only this module makes one.
+
+    `attested` is what was just verified about them; there exactly when the pin demands an attestation.
+    """
 
     path: Path
     archive: Archive
+    attested: Attested | None = None
 
 
 class State(str, Enum):
@@ -63,6 +71,7 @@ class State(str, Enum):
     MISSING = "missing"
     DAMAGED = "damaged"  # a file lies there, and its bytes are others
     ELSEWHERE = "elsewhere"  # the bytes are right, and came from an address that the pin does not name (any more)
+    UNATTESTED = "unattested"  # the bytes are right, and the statement that the pin demands is missing or wrong
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,10 @@ class Store:
     def record_path(self, sha256: Sha256) -> Path:
         return self.root / "records" / f"{sha256.hex}.json"
 
+    def attestation_path(self, sha256: Sha256) -> Path:
+        """Where the document belongs that attests the bytes of that digest."""
+        return self.root / "records" / f"{sha256.hex}.attestation.json"
+
     def partial_path(self, sha256: Sha256) -> Path:
         return self.root / "partial" / f"{sha256.hex}.part"
 
@@ -99,8 +112,11 @@ class Store:
         """Hash what the cache has for `archive` and say what it is. Writes nothing, takes no lock.
 
         Raises FetchError where the file is there and cannot be read; PinsError where the bytes are the pinned ones
-        and the pin states another size.
+        and the pin states another size; AttestationError where the pin demands an attestation and the library that
+        verifies it is not installed.
         """
+        if archive.attestation is not None:
+            attestation.require_library()
         path = self.archive_path(archive.sha256)
         try:
             actual = Sha256.of_file(path)
@@ -113,11 +129,61 @@ class Store:
             raise self._cannot("read", path, error) from error
         if actual != archive.sha256:
             return Holding(archive, State.DAMAGED, path, seen=f"{size_bytes} bytes with the SHA-256 {actual}")
-        _check_size(archive, size_bytes)
+        check_size(archive, size_bytes)
         record = self.record(archive.sha256)
         if record and record.origins and not set(record.origins) & set(origins_of(archive)):
             return Holding(archive, State.ELSEWHERE, path, seen=", ".join(record.origins))
-        return Holding(archive, State.HELD, path, VerifiedArchive(path, archive))
+        return self._judge(archive, path)
+
+    def _judge(self, archive: Archive, path: Path) -> Holding:
+        """What bytes are that were just hashed: HELD, or UNATTESTED where a demanded statement does not verify."""
+        if archive.attestation is None:
+            return Holding(archive, State.HELD, path, VerifiedArchive(path, archive))
+        try:
+            return Holding(archive, State.HELD, path, VerifiedArchive(path, archive, self.attested(archive)))
+        except AttestationError as error:
+            if error.details["reason"] == "library":
+                raise
+            return Holding(archive, State.UNATTESTED, path, seen=str(error.details["why"]))
+
+    def attested(self, archive: Archive) -> Attested:
+        """What the document in the cache proves about `archive`, which a pin demands to be attested.
+
+        Raises AttestationError (its reason is `missing` where there is no document); FetchError where it cannot be
+        read.
+        """
+        path = self.attestation_path(archive.sha256)
+        try:
+            document = path.read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            raise attestation.refusal(archive, "missing", f"{path} is missing") from None
+        except OSError as error:
+            raise self._cannot("read", path, error) from error
+        return self._verify(archive, document)
+
+    def attest(self, holding: Holding, document: bytes) -> VerifiedArchive:
+        """The archive of an UNATTESTED holding, with the document that was missing. Raises as `keep_attestation`."""
+        if holding.state is not State.UNATTESTED:
+            raise ValueError(f"{holding.path} is {holding.state.value}, not unattested")
+        return VerifiedArchive(holding.path, holding.archive, self.keep_attestation(holding.archive, document))
+
+    def keep_attestation(self, archive: Archive, document: bytes) -> Attested:
+        """Keep a document that proves what the pin of `archive` demands.
+
+        Raises AttestationError, and keeps nothing, where it does not; FetchError where the cache cannot be written.
+        """
+        attested = self._verify(archive, document)
+        self.put_attestation(archive.sha256, document)
+        return attested
+
+    def put_attestation(self, sha256: Sha256, document: bytes) -> None:
+        """Keep a document as it is: whether it proves anything every use asks. Raises FetchError."""
+        self.prepare()
+        self._replace(self.attestation_path(sha256), document)
+
+    def _verify(self, archive: Archive, document: bytes) -> Attested:
+        path = self.archive_path(archive.sha256)
+        return attestation.verify(document, archive, path if path.is_file() else None)
 
     def record(self, sha256: Sha256) -> Record | None:
         """What is remembered about a digest; None where nothing (readable) is."""
@@ -127,11 +193,11 @@ class Store:
             return None
 
     @contextlib.contextmanager
-    def receive(self, archive: Archive, *, on_wait: Callable[[str], None]) -> Iterator[VerifiedArchive | Incoming]:
+    def receive(self, archive: Archive, *, on_wait: Callable[[str], None]) -> Iterator[Holding | Incoming]:
         """Become the one process that brings in `archive`, after waiting for any other.
 
-        Gives the verified archive where another process brought it in the meantime; else an `Incoming` to write
-        to. Raises FetchError where the cache cannot be written, or the other process takes too long.
+        Gives the holding where another process brought the bytes in the meantime; else an `Incoming` to write to.
+        Raises FetchError where the cache cannot be written, or the other process takes too long.
         """
         sha256 = archive.sha256
         with contextlib.ExitStack() as stack:
@@ -141,8 +207,8 @@ class Store:
                 self.prepare()
                 held = stack.enter_context(self._lock(archive, on_wait))
             holding = self.look_up(archive)
-            if holding.verified:
-                yield holding.verified
+            if holding.state in (State.HELD, State.UNATTESTED):
+                yield holding
                 return
             # Without a lock two processes would write one file: then each has its own, and none is resumed.
             part = self.partial_path(sha256)
@@ -219,13 +285,15 @@ class Store:
 
     def remember(self, sha256: Sha256, record: Record) -> None:
         """Publish a record. Raises FetchError where it cannot be written."""
-        path = self.record_path(sha256)
+        self._replace(self.record_path(sha256), record.dump())
+
+    def _replace(self, path: Path, data: bytes) -> None:
         temporary = f"{path.parent}/.{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
         try:
             descriptor = os.open(temporary, _CREATE | os.O_EXCL, 0o666)
             try:
                 try:
-                    _write_all(descriptor, memoryview(record.dump()))
+                    _write_all(descriptor, memoryview(data))
                 finally:
                     os.close(descriptor)
                 os.replace(temporary, path)  # noqa: PTH105 - a string, for 200 archives
@@ -341,8 +409,10 @@ class Incoming:
         """Whether the bytes so far are the pinned ones."""
         return Sha256(self._hash.hexdigest()) == self._archive.sha256
 
-    def commit(self, origin: str, shown: str, evidence: tuple[Mapping[str, str], ...] = ()) -> VerifiedArchive:
+    def commit(self, origin: str, shown: str, evidence: tuple[Mapping[str, str], ...] = ()) -> Holding:
         """Publish the bytes, which are complete. `shown` is the address for people, without credentials.
+
+        The holding is HELD, or UNATTESTED where the pin demands a statement that is not in the cache yet.
 
         Other bytes than the pinned ones are kept under their own digest, so that mending the pin needs no second
         download, and DigestMismatchError is raised. FetchError where the file cannot be published.
@@ -364,8 +434,8 @@ class Incoming:
         self.close()
         if final is None or actual != archive.sha256:
             raise mismatch(archive, actual, size_bytes, kind_of(self._start), shown, kept=final)
-        _check_size(archive, size_bytes)
-        return VerifiedArchive(final, archive)
+        check_size(archive, size_bytes)
+        return self._store._judge(archive, final)
 
     def discard(self) -> None:
         """Drop the part."""
@@ -395,49 +465,7 @@ class Incoming:
         self.size_bytes += len(piece)
 
 
-def mismatch(
-    archive: Archive, actual: Sha256, size_bytes: int, kind: str, shown: str, *, kept: Path | None
-) -> DigestMismatchError:
-    """The error for bytes that are not the pinned ones: all that a person needs to find out why."""
-    pinned = "" if archive.size_bytes is None else f", {archive.size_bytes} bytes"
-    lines = [
-        f"{archive.file_name} is not the pinned file",
-        f"  expected  SHA-256 {archive.sha256}{pinned}",
-        f"  got       SHA-256 {actual}, {size_bytes} bytes, which look like: {kind}",
-        f"  from      {shown}",
-    ]
-    if kept:
-        lines.append(f"  kept as   {kept}")
-    hint = "the file changed upstream, or the pin is wrong: find out which before you touch the pin"
-    if kind in ("HTML", "JSON", "XML", "text", "empty"):
-        hint = "the server sent a page or a message instead of the file: a proxy, a login page, or a wrong address"
-    return DigestMismatchError(
-        "\n".join(lines),
-        hint=hint,
-        details={
-            "file": archive.file_name,
-            "expected": archive.sha256.hex,
-            "expected_size_bytes": archive.size_bytes,
-            "actual": actual.hex,
-            "size_bytes": size_bytes,
-            "kind": kind,
-            "url": shown,
-            "kept": str(kept) if kept else None,
-        },
-    )
-
-
 def _write_all(descriptor: int, piece: memoryview) -> None:
     written = 0
     while written < len(piece):
         written += os.write(descriptor, piece[written:])
-
-
-def _check_size(archive: Archive, size_bytes: int) -> None:
-    if archive.size_bytes is not None and archive.size_bytes != size_bytes:
-        raise PinsError(
-            f"{archive.file_name} (pinned in line {archive.line}): the bytes with the pinned SHA-256 are {size_bytes}, "
-            f"and the pin says {archive.size_bytes}",
-            hint=f"correct the size to {size_bytes}",
-            details={"file": archive.file_name, "expected": archive.size_bytes, "seen": size_bytes},
-        )

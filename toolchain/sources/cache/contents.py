@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from toolchain import locks
 from toolchain.digest import Sha256
-from toolchain.errors import DigestMismatchError, FetchError
+from toolchain.errors import AttestationError, DigestMismatchError, FetchError, PinsError
 from toolchain.findings import Finding
 from toolchain.pins import Archive
+from toolchain.sources.cache.records import Record, origins_of
+from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES
+from toolchain.sources.cache.store import Store
 from toolchain.sources.parallel import at_once
-from toolchain.sources.records import Record, origins_of
-from toolchain.sources.store import Store
 
 _OWN_FOLDERS = frozenset({"archives", "records", "partial", "locks"})
 _OWN_FILES = frozenset({"CACHEDIR.TAG"})
@@ -95,9 +96,14 @@ def leftovers(store: Store) -> list[Leftover]:
         if _digest_of(path.name) is None:
             found.append(Leftover(path, _size(path), "unknown", "a name that is no SHA-256"))
     for path in _files(store.root / "records"):
-        sha256 = _digest_of(path.stem) if path.suffix == ".json" else None
+        name = path.name.removesuffix(".json").removesuffix(".attestation")
+        sha256 = _digest_of(name) if path.suffix == ".json" else None
         if sha256 is None:
             found.append(Leftover(path, _size(path), "temporary", "a file of a process that was killed"))
+        elif path == store.attestation_path(sha256):
+            if not store.archive_path(sha256).is_file():
+                what = "an attestation of an archive that is not there"
+                found.append(Leftover(path, _size(path), "orphan-attestation", what))
         elif store.record(sha256) is None:
             found.append(Leftover(path, _size(path), "bad-record", "something that is no record"))
         elif not store.archive_path(sha256).is_file():
@@ -130,6 +136,34 @@ def moved(store: Store, archives: Sequence[Archive]) -> list[Finding]:
     return found
 
 
+def unattested(store: Store, archives: Iterable[Archive]) -> list[Finding]:
+    """The archives, pinned as attested, whose attestation is missing or proves nothing. No archive is hashed, unless
+    its attestation states a SHA-512 alone. Of those that the cache has nothing of nothing is said: see `unseen`.
+    """
+    found = {}
+    for archive in archives:
+        path = store.attestation_path(archive.sha256)
+        if archive.attestation is None or path in found or not _is_seen(store, archive):
+            continue
+        try:
+            store.attested(archive)
+        except (AttestationError, FetchError) as error:
+            expected = f"a document in which {archive.attestation.identity} attests {archive.file_name}"
+            seen = str(error.details.get("why", error.message))
+            hint = error.hint or "toolchain fetch brings it; toolchain fetch --check says from where"
+            found[path] = Finding("cache.unattested", str(path), expected, seen, hint)
+    return list(found.values())
+
+
+def unseen(store: Store, archives: Iterable[Archive]) -> int:
+    """How many archives are pinned as attested and the cache has neither them nor their attestation."""
+    return len({one.sha256 for one in archives if one.attestation is not None and not _is_seen(store, one)})
+
+
+def _is_seen(store: Store, archive: Archive) -> bool:
+    return store.archive_path(archive.sha256).is_file() or store.attestation_path(archive.sha256).is_file()
+
+
 @dataclass(frozen=True)
 class Removal:
     """A path that `prune` removed, or would, and why."""
@@ -153,9 +187,9 @@ def prune(store: Store, *, keep: Collection[Sha256], damaged: bool, dry_run: boo
         else:
             continue
         doomed.append(Removal(path, entry.size_bytes, why))
-        record = store.record_path(entry.sha256)
-        if record.is_file():
-            doomed.append(Removal(record, _size(record), why))
+        for beside in (store.record_path(entry.sha256), store.attestation_path(entry.sha256)):
+            if beside.is_file():
+                doomed.append(Removal(beside, _size(beside), why))
     known = {removal.path for removal in doomed}
     doomed += [
         Removal(left.path, left.size_bytes, left.what)
@@ -195,6 +229,30 @@ def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *,
     if record != known:
         store.remember(sha256, record)
     return Entry(sha256, size_bytes, record)
+
+
+def add_attestation(store: Store, file: Path, sha256: Sha256, pinned: Mapping[Sha256, Sequence[Archive]]) -> Path:
+    """Keep a document that attests the archive of that digest; returns its place.
+
+    Raises PinsError where no pin demands one; AttestationError where it does not verify; FetchError where it cannot
+    be read or kept.
+    """
+    archives = [archive for archive in pinned.get(sha256, ()) if archive.attestation is not None]
+    if not archives:
+        there = sorted({archive.verification.label for archive in pinned.get(sha256, ())})
+        raise PinsError(
+            f"no pin demands that {sha256} is attested" + (f"; it is pinned as {', '.join(there)}" if there else ""),
+            hint="give the archive's SHA-256 as the pins file has it",
+            details={"sha256": sha256.hex},
+        )
+    try:
+        with open(file, "rb") as source:
+            document = source.read(LARGEST_DOCUMENT_BYTES + 1)
+    except OSError as error:
+        raise FetchError(f"cannot read {file}: {error.strerror or error}") from error
+    for archive in archives:
+        store.keep_attestation(archive, document)
+    return store.attestation_path(sha256)
 
 
 def _unwanted(

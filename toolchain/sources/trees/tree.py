@@ -16,19 +16,19 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from toolchain.digest import Sha256
-from toolchain.errors import ArchiveError, InstallError
+from toolchain.errors import ArchiveError, InstallError, PatchError
 from toolchain.fingerprint import fingerprint
 from toolchain.progress import Progress, Silent
-from toolchain.sources import manifest, tree_stat
-from toolchain.sources.manifest import MODE, Manifest, PatchEffect, TreeFile, TreeLink
-from toolchain.sources.staging import PREFIX as STAGING_PREFIX
-from toolchain.sources.staging import Leftover, beside, discard, leftovers, publish, stage, staged
-from toolchain.sources.verify import HAS_MODES, OWN_NAMES, RECORD_NAME, default_jobs, scan, verify
+from toolchain.sources.trees import manifest, tree_stat
+from toolchain.sources.trees.manifest import MODE, Manifest, PatchEffect, TreeFile, TreeLink
+from toolchain.sources.trees.staging import PREFIX as STAGING_PREFIX
+from toolchain.sources.trees.staging import Leftover, beside, discard, leftovers, publish, stage, staged
+from toolchain.sources.trees.verify import HAS_MODES, OWN_NAMES, RECORD_NAME, default_jobs, scan, verify
 
 if TYPE_CHECKING:
     from toolchain.pins import Archive
-    from toolchain.sources.patch import Patch
-    from toolchain.sources.store import VerifiedArchive
+    from toolchain.sources.cache.store import VerifiedArchive
+    from toolchain.sources.trees.patch import Patch
 
 # Raised whenever the same archives, strip, places, links and patches would make another tree.
 TREE_FORMAT = 1
@@ -81,8 +81,9 @@ def build(
     `tree_stat.FIXED_TIME_NS`, every mode 0644 or 0755. Raises ArchiveError and PatchError; what stands in `staging`
     is then to be discarded.
     """
-    from toolchain.sources import archive, patch, placing
-    from toolchain.sources.members import Kind
+    from toolchain.sources.archives import archive, placing
+    from toolchain.sources.archives.members import Kind
+    from toolchain.sources.trees import patch
 
     progress = progress or Silent()
     jobs = jobs or default_jobs()
@@ -115,7 +116,10 @@ def build(
         if e.kind is Kind.FILE and e.data is not None
     }
     effects = [patch.apply(one, staging) for one in patches]
-    for effect in effects:
+    for file, effect in zip(patches, effects, strict=True):
+        for changed in effect.files:
+            if changed.path in OWN_NAMES:
+                raise PatchError(f"{file.path}: writes {changed.path}, a name that this tool keeps for itself")
         _take_effect(staging, files, effect)
     all_folders = set(folders)
     for path in files:
@@ -175,7 +179,7 @@ def seal(root: Path, tree: Manifest, *, record: Mapping[str, object] | None = No
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(root / RECORD_NAME)
-        tree_stat.record(os.fspath(root), tree.digest.hex)
+        tree_stat.record(os.fspath(root), Sha256.of(text.encode()).hex)  # so that the record cannot change unseen
     except OSError as error:
         raise InstallError(f"cannot seal the tree {root}: {error.strerror or error}") from error
 

@@ -15,10 +15,11 @@ from toolchain.digest import Sha256
 from toolchain.errors import DigestMismatchError, FetchError, ToolchainError
 from toolchain.pins import Archive, IndexSource
 from toolchain.progress import Progress
-from toolchain.sources.http import Answer, Client, TransferError, without_credentials
-from toolchain.sources.pipe import pour
-from toolchain.sources.records import origins_of
-from toolchain.sources.retry import (
+from toolchain.sources.cache.records import origins_of
+from toolchain.sources.cache.store import Holding, Incoming
+from toolchain.sources.network.http import Answer, Client, TransferError, without_credentials
+from toolchain.sources.network.pipe import pour
+from toolchain.sources.network.retry import (
     ATTEMPTS,
     LONGEST_RETRY_AFTER_S,
     TRANSIENT_STATUS,
@@ -26,18 +27,17 @@ from toolchain.sources.retry import (
     pause_s,
     retry_after_s,
 )
-from toolchain.sources.store import Incoming, VerifiedArchive
 
 if TYPE_CHECKING:
-    from toolchain.sources.http import Session
-    from toolchain.sources.index import Located
+    from toolchain.sources.indexes.index import Located
+    from toolchain.sources.network.http import Session
 
 # A wrong file is taken in whole, for its digest tells a person what it is, unless it is this much longer than pinned.
 LARGEST_SURPRISE_BYTES = 64 * 1024 * 1024
 
 
 class Locator(Protocol):
-    """Who knows where a package index keeps a file: `toolchain.sources.index.Indexes`."""
+    """Who knows where a package index keeps a file: `toolchain.sources.indexes.index.Indexes`."""
 
     def locate(self, source: IndexSource, pinned: Sha256, *, session: Session) -> Located: ...
 
@@ -86,7 +86,7 @@ class Download:
         self._foreign = False  # the part holds bytes that the current address did not send
         self._etag: str | None = None
 
-    def run(self) -> VerifiedArchive:
+    def run(self) -> Holding:
         addresses = self._addresses()
         self._foreign = self._incoming.open() > 0
         failures: list[TransferError | DigestMismatchError] = []
@@ -122,7 +122,7 @@ class Download:
             for url in located.urls
         ]
 
-    def _from(self, address: _Address) -> VerifiedArchive:
+    def _from(self, address: _Address) -> Holding:
         """All attempts at one address."""
         timing = self._network.timing
         failures = 0
@@ -141,7 +141,7 @@ class Download:
                 timing.sleep(wait_s)
                 self._stop()
 
-    def _attempt(self, address: _Address) -> VerifiedArchive:
+    def _attempt(self, address: _Address) -> Holding:
         incoming = self._incoming
         pinned = self._archive.size_bytes
         while True:
@@ -241,7 +241,7 @@ class Download:
         self._foreign = False
         self._etag = None
 
-    def _commit(self, address: _Address) -> VerifiedArchive:
+    def _commit(self, address: _Address) -> Holding:
         return self._incoming.commit(address.origin, address.shown, address.evidence)
 
 
@@ -252,7 +252,7 @@ def one_error(failures: Sequence[ToolchainError], heading: str | None = None) ->
     gravest = next((error for error in failures if not isinstance(error, FetchError)), failures[0])
     gravest = next((error for error in failures if not isinstance(error, (FetchError, DigestMismatchError))), gravest)
     family = type(gravest) if not isinstance(gravest, FetchError) else FetchError
-    lines = [error.message for error in failures]
+    lines = list(dict.fromkeys(error.message for error in failures))
     return family(
         "\n".join([heading, *lines] if heading else lines),
         hint="\n".join(dict.fromkeys(error.hint for error in failures if error.hint)) or None,

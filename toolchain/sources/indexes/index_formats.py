@@ -23,6 +23,7 @@ class IndexFile:
     """One file that an index offers, and what it states about it; None where it states nothing.
 
     `integrity` is npm's form: `sha512-` and base64. `yanked` is the reason that upstream withdrew it, maybe "".
+    `attestation` is the URL of the document that attests it.
     """
 
     name: str
@@ -31,6 +32,7 @@ class IndexFile:
     integrity: str | None = None
     size_bytes: int | None = None
     yanked: str | None = None
+    attestation: str | None = None
 
 
 def normalised(package: str) -> str:
@@ -39,7 +41,7 @@ def normalised(package: str) -> str:
 
 
 def simple_json(data: bytes, page_url: str) -> tuple[IndexFile, ...]:
-    """The files of a PEP 691 page."""
+    """The files of a PEP 691 page, with what PEP 740 says of them."""
     page = _object(_json(data), "a page")
     version = str(_object(page.get("meta"), "meta").get("api-version", ""))
     if version.split(".")[0] != "1":
@@ -59,6 +61,7 @@ def _simple_file(entry: Mapping[str, object], page_url: str) -> IndexFile:
         sha256=_digest(_object(entry.get("hashes", {}), "hashes").get("sha256")),
         size_bytes=size if isinstance(size, int) and size > 0 else None,
         yanked=None if yanked is False else (yanked if isinstance(yanked, str) else ""),
+        attestation=_link(entry.get("provenance"), page_url),
     )
 
 
@@ -89,7 +92,9 @@ class _Links(HTMLParser):
             if name:
                 stated = re.search(r"(?:^|&)sha256=([^&]+)", fragment)
                 yanked = (attributes["data-yanked"] or "") if "data-yanked" in attributes else None
-                self.files.append(IndexFile(name, url, _digest(stated.group(1) if stated else None), yanked=yanked))
+                digest = _digest(stated.group(1) if stated else None)
+                provenance = _link(attributes.get("data-provenance"), self.base)
+                self.files.append(IndexFile(name, url, digest, yanked=yanked, attestation=provenance))
 
 
 def packument_url(registry: str, package: str) -> str:
@@ -105,12 +110,14 @@ def packument(data: bytes, page_url: str) -> dict[str, IndexFile]:
         dist = _object(_object(entry, "a version").get("dist"), "dist")
         url = urljoin(page_url, _text(dist.get("tarball"), "tarball"))
         integrity = dist.get("integrity")
+        attestations = dist.get("attestations")
         deprecated = _object(entry, "a version").get("deprecated")
         found[version] = IndexFile(
             name=unquote(urlsplit(url).path.rsplit("/", 1)[-1]),
             url=url,
             integrity=integrity if isinstance(integrity, str) else None,
             yanked=deprecated if isinstance(deprecated, str) and deprecated else None,
+            attestation=_link(attestations.get("url") if isinstance(attestations, dict) else None, page_url),
         )
     return found
 
@@ -157,6 +164,10 @@ def _text(value: object, what: str) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(f"expected {what} as text, got {value!r:.80}")
     return value
+
+
+def _link(value: object, page_url: str) -> str | None:
+    return urljoin(page_url, value) if isinstance(value, str) and value else None
 
 
 def _digest(value: object) -> Sha256 | None:

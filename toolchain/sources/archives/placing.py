@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from toolchain.errors import ArchiveError
 from toolchain.pins import Place
-from toolchain.sources.members import (
+from toolchain.sources.archives.members import (
     MAX_LINK_HOPS,
     Entry,
     Kind,

@@ -20,7 +20,7 @@ import zlib
 from typing import BinaryIO, NoReturn
 
 from toolchain.errors import ArchiveError
-from toolchain.sources.members import MAX_LINK_BYTES, Data, Kind, Member, refused
+from toolchain.sources.archives.members import MAX_LINK_BYTES, Data, Kind, Member, refused
 
 _END = struct.Struct("<4s4H2LH")  # [4.3.16]
 _END64_LOCATOR = struct.Struct("<4sLQL")  # [4.3.15]

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from toolchain.sources.http import Body
+from toolchain.sources.network.http import Body
 
 SMALL_BUFFER_SIZE_BYTES = 128 * 1024
 BUFFERS = 3

@@ -29,8 +29,8 @@ from typing import Any, BinaryIO
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError
 from toolchain.progress import Progress
-from toolchain.sources import archive_tar, archive_zip
-from toolchain.sources.members import Data, Entry, Kind, Member, refused
+from toolchain.sources.archives import archive_tar, archive_zip
+from toolchain.sources.archives.members import Data, Entry, Kind, Member, refused
 
 inflating: Any = zlib
 try:

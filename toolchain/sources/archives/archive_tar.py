@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import BinaryIO, NoReturn
 
 from toolchain.errors import ArchiveError
-from toolchain.sources.members import MAX_PATH_BYTES, Data, Kind, Member, refused
+from toolchain.sources.archives.members import MAX_PATH_BYTES, Data, Kind, Member, refused
 
 BLOCK_BYTES = 512
 

@@ -26,10 +26,10 @@ from pathlib import Path
 from toolchain.build.process import Completed, run
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, PatchError
-from toolchain.sources import patch_text
-from toolchain.sources.manifest import PatchedFile, PatchEffect
-from toolchain.sources.members import clean
-from toolchain.sources.patch_text import Touched
+from toolchain.sources.archives.members import clean
+from toolchain.sources.trees import patch_text
+from toolchain.sources.trees.manifest import PatchedFile, PatchEffect
+from toolchain.sources.trees.patch_text import Touched
 
 _FILE_NAME = re.compile(r"(\d{4})-[A-Za-z0-9][A-Za-z0-9._-]*\.patch")
 _FAILED_AT = re.compile(r"^error: patch failed: (.*):(\d+)$", re.MULTILINE)

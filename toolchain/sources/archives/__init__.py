@@ -1,0 +1,1 @@
+"""Archives: every member is judged and placed before the first byte is written."""

@@ -1,0 +1,1 @@
+"""The archive cache: content-addressed, hashed at every use."""

@@ -1,0 +1,1 @@
+"""The way to the outside: HTTP, its retries and its resumed downloads. The only sockets."""

@@ -1,0 +1,1 @@
+"""Trees on disk: unpacked, patched, sealed, published by rename, and checked again."""
