@@ -28,6 +28,7 @@ from toolchain.progress import Progress
 from toolchain.sources.cache.store import VerifiedArchive
 from toolchain.sources.trees import patch, tree, tree_stat
 from toolchain.sources.trees.manifest import Manifest, TreeFile
+from toolchain.sources.unwritable import unwritable
 
 # Making the largest root (unpacking 1.5 GB, a build) takes minutes on a slow machine; past this, something hangs.
 LOCK_TIMEOUT_S = 1800.0
@@ -145,11 +146,8 @@ def _locked(plan: _Plan, job: Job) -> Iterator[None]:
             if held:
                 _remove_leftovers(plan.root)
             yield
-    except PermissionError as error:
-        raise InstallError(
-            f"cannot write to {job.paths.toolchains}: {error.strerror}",
-            hint="give --root or TOOLCHAIN_ROOT a folder that you may write",
-        ) from error
+    except OSError as error:
+        raise unwritable(job.paths.toolchains, error) from error
 
 
 def _remove_leftovers(root: Path) -> None:

@@ -16,14 +16,20 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"installed"}),
     frozenset({"sources", "build", "layout"}),
     frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress"}),
-    frozenset({"errors", "digest", "findings", "locks", "_native"}),
+    frozenset({"errors", "digest", "files", "findings", "locks", "_native"}),
 )
 
 ROOMS: dict[str, frozenset[str]] = {
     "click": frozenset({"cli"}),
     "rich": frozenset({"cli"}),
     "requests": frozenset(
-        {"sources/network/http.py", "sources/indexes/index.py", "sources/network/probe.py", "pins_update.py", "pins_check.py"}
+        {
+            "sources/network/http.py",
+            "sources/indexes/index.py",
+            "sources/network/probe.py",
+            "pins_update.py",
+            "pins_check.py",
+        }
     ),
     "socket": frozenset({"sources/network/http.py", "locks.py"}),
     "subprocess": frozenset({"build/process.py"}),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from toolchain.digest import Sha256
 from toolchain.errors import PinsError
+from toolchain.files import read_regular
 from toolchain.pins import (
     Archive,
     Attestation,
@@ -124,7 +125,7 @@ def load(path: Path, local_path: Path | None) -> PinSet:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise PinsError(
             f"{path}: cannot read the pins file: {error.strerror}", hint="name another with --pins FILE"
