@@ -60,10 +60,9 @@ def list_(settings: Settings, platform: Platform | None, profile: str | None) ->
         click.echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[4]]))
         _say_overridden(pin)
     demanded = pinned.minimum_verification
-    click.echo(
-        f"{count(len(chosen), 'pin')} of {pinned.origin}; {pinned.demanded_by} demands at least {demanded.label!r}",
-        err=True,
-    )
+    who = "which" if pinned.minimum_from is None else f"and {pinned.minimum_from}"
+    of = f"{count(len(chosen), 'pin')} of {pinned.origin}"
+    click.echo(f"{of}, {who} demands at least {demanded.label!r}", err=True)
 
 
 @pins.command()
