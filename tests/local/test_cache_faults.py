@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -476,6 +477,20 @@ def test_prune_keeps_what_is_pinned_even_damaged_unless_told(store: Store) -> No
     assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False) == []
     gone = cache.prune(store, keep={archive.sha256}, damaged=True, dry_run=False)
     assert gone[0].path == store.archive_path(archive.sha256)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become another user")
+def test_prune_by_someone_who_may_not_is_no_fault_of_the_network() -> None:
+    with tempfile.TemporaryDirectory() as name, raw_server(ranged(DATA)) as server:  # pytest's folders are closed
+        Path(name).chmod(0o755)
+        store = Store(Path(name) / "cache")
+        fetch(store, pinned(DATA, server.url()))
+        os.seteuid(65534)
+        try:
+            with pytest.raises(CacheError, match=r"cannot remove .*: Permission denied"):
+                cache.prune(store, keep=None, damaged=False, dry_run=False)
+        finally:
+            os.seteuid(0)
 
 
 def test_prune_of_everything_says_so(store: Store) -> None:
