@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from os import PathLike
 
+from toolchain.files import open_regular
+
 # A 64 KiB buffer stays in the core's cache: larger bytearrays hash at two thirds of the speed (measured).
 READ_SIZE_BYTES = 64 * 1024
 
@@ -43,11 +45,11 @@ class Sha256:
 
     @classmethod
     def of_file(cls, path: str | PathLike[str]) -> Sha256:
-        """The digest of a file's bytes. Raises OSError as `open` does."""
+        """The digest of a regular file's bytes. Raises OSError as `toolchain.files.open_regular` does."""
         digest = hashlib.sha256()
         buffer = bytearray(READ_SIZE_BYTES)
         view = memoryview(buffer)
-        with open(path, "rb", buffering=0) as file:
+        with open_regular(path) as file:
             while count := file.readinto(buffer):
                 digest.update(view[:count])
         return cls(digest.hexdigest())

@@ -58,7 +58,7 @@ class DigestMismatchError(ToolchainError):
 
 
 class AttestationError(DigestMismatchError):
-    """No statement that the pin demands was verified; details hold `reason`, one word (sources/cache/attestation)."""
+    """No statement that the pin demands was verified; details hold `reason`, a word of sources/cache/attestation.py."""
 
     code = "attestation"
 
@@ -89,6 +89,13 @@ class InstallError(ToolchainError):
 
     code = "install"
     exit_code = 16
+
+
+class CacheError(ToolchainError):
+    """The cache, or a file for it, could not be read or written. Trying again does not help."""
+
+    code = "cache"
+    exit_code = 17
 
 
 class LayoutError(ToolchainError):

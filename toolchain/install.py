@@ -28,6 +28,7 @@ from toolchain.progress import Progress
 from toolchain.sources.cache.store import VerifiedArchive
 from toolchain.sources.trees import patch, tree, tree_stat
 from toolchain.sources.trees.manifest import Manifest, TreeFile
+from toolchain.sources.unwritable import unwritable
 
 # Making the largest root (unpacking 1.5 GB, a build) takes minutes on a slow machine; past this, something hangs.
 LOCK_TIMEOUT_S = 1800.0
@@ -146,10 +147,7 @@ def _locked(plan: _Plan, job: Job) -> Iterator[None]:
                 )
             )
         except OSError as error:
-            raise InstallError(
-                f"cannot write to {job.paths.toolchains}: {error.strerror or error}",
-                hint="give --root or TOOLCHAIN_ROOT a folder that you may write, with room in it",
-            ) from error
+            raise unwritable(job.paths.toolchains, error) from error
         if held:
             _remove_leftovers(plan.root)
         yield

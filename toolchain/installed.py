@@ -25,6 +25,8 @@ RECORD_FORMAT = 1
 LOCKS = ".locks"
 LOGS = ".logs"
 
+_STRANGER = "look at what it is and remove it by hand; toolchain cache prune leaves it"
+
 
 @dataclass(frozen=True)
 class RecorderRecord:
@@ -232,7 +234,8 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
     ]
     strangers = [path for path in _folders_and_files(toolchains) if path.is_file()]
     findings += [
-        Finding("root.unknown", str(path), "nothing but roots", "something that is not ours") for path in strangers
+        Finding("root.unknown", str(path), "nothing but roots", "something that is not ours", _STRANGER)
+        for path in strangers
     ]
     return sorted(findings, key=lambda finding: (finding.where, finding.rule))
 

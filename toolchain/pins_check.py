@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from toolchain.errors import AttestationError, DigestMismatchError, FetchError, PinsError
+from toolchain.digest import Sha256
+from toolchain.errors import AttestationError, DigestMismatchError, FetchError, PatchError, PinsError
 from toolchain.findings import Finding
-from toolchain.pins import Archive, IndexSource, Pin, PinSet
+from toolchain.pins import Archive, IndexSource, Pin, PinSet, UrlSource
 from toolchain.progress import Progress
 from toolchain.sources.attesting import bring_document
 from toolchain.sources.cache import attestation
 from toolchain.sources.indexes.index import Indexes
 from toolchain.sources.network.download import Network
 from toolchain.sources.network.probe import length
+from toolchain.sources.trees import patch
 
 if TYPE_CHECKING:
     import requests
 
-_PATCH_NAME = re.compile(r"(\d{4})-[A-Za-z0-9][A-Za-z0-9._-]*\.patch")
+# Why a pin's folder of patches is refused: the rule's name, and what was expected.
+_PATCH_RULES = {
+    "name": ("name", "NNNN-name.patch, and nothing else in this folder"),
+    "number": ("number", "a number of its own"),
+    "unreadable": ("text", "a file that can be read"),
+}
 
 
 def schema_findings(error: PinsError) -> list[Finding]:
@@ -49,9 +55,9 @@ def _weak(pins: PinSet) -> Iterator[Finding]:
                 yield Finding(
                     "pins.verification",
                     _where(pins, pin, archive),
-                    f"at least {minimum.label}, which the file demands",
+                    f"at least {minimum.label}, which {pins.demanded_by} demands",
                     f"{pin.name} {pin.version}: {archive.file_name} is {archive.verification.label}",
-                    "pin a file whose digest upstream states, or lower minimum-verification",
+                    f"pin a file whose digest upstream states, or lower minimum-verification in {pins.demanded_by}",
                 )
 
 
@@ -68,25 +74,22 @@ def _patches(pins: PinSet, patches: Path) -> Iterator[Finding]:
             yield Finding(
                 "patches.pin", str(folder), "the name of a pin", folder.name, f"{pins.origin} pins no such thing"
             )
-        yield from _numbers(folder)
+        yield from _folder(folder)
 
 
-def _numbers(folder: Path) -> Iterator[Finding]:
-    expected = 1
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith((".", "README")):
-            continue
-        match = _PATCH_NAME.fullmatch(path.name)
-        if match is None:
-            yield Finding(
-                "patches.name", str(path), "NNNN-name.patch", path.name, "patches apply in their numbers' order"
-            )
-            continue
-        number = int(match.group(1))
-        if number != expected:
-            seen = f"{number:04}" + (" again" if number == expected - 1 else "")
-            yield Finding("patches.number", str(path), f"{expected:04}", seen, "number from 0001 without gaps")
-        expected = number + 1
+def _folder(folder: Path) -> Iterator[Finding]:
+    """What an installation would refuse of a pin's patches before it looks at any tree."""
+    loaded, problems = patch.look_into(folder)
+    for problem in problems:
+        rule, expected = _PATCH_RULES[str(problem.details["rule"])]
+        path = str(problem.details["patch"])
+        yield Finding(f"patches.{rule}", path, expected, problem.message.removeprefix(f"{path}: "), problem.hint or "")
+    for one in loaded:
+        try:
+            patch.changed_files(one)
+        except PatchError as error:
+            where, seen = str(one.path), error.message.removeprefix(str(one.path)).lstrip(": ")
+            yield Finding("patches.text", where, "a patch that changes plain files", seen, error.hint or "")
 
 
 def check_online(pins: PinSet, *, indexes: Indexes, session: requests.Session, progress: Progress) -> list[Finding]:
@@ -97,9 +100,13 @@ def check_online(pins: PinSet, *, indexes: Indexes, session: requests.Session, p
     """
     found: list[Finding] = []
     unreachable: set[str] = set()
+    asked: set[tuple[UrlSource | IndexSource, Sha256]] = set()  # one file may be several archives, one a platform
     network = Network(indexes)
     for pin in pins.pins:
         for archive in pin.archives:
+            if (archive.source, archive.sha256) in asked:
+                continue
+            asked.add((archive.source, archive.sha256))
             progress.note(f"asking for {archive.file_name}")
             found += _ask(pins, pin, archive, indexes, session, unreachable)
             if archive.attestation is not None:

@@ -17,7 +17,7 @@ import zstandard
 from packing import FOLDER, SYMLINK, Tarred, Zipped, pax, tar_member, tarred, unpack, zipped
 
 from toolchain.digest import Sha256
-from toolchain.errors import ArchiveError
+from toolchain.errors import ArchiveError, InstallError
 from toolchain.sources.archives import archive
 
 TEXT = b"text " * 50_000
@@ -296,7 +296,7 @@ def test_a_full_disk_is_an_error_and_no_traceback(tmp_path: Path) -> None:
     if not full.exists():
         pytest.skip("this system has no /dev/full")
     with (
-        pytest.raises(ArchiveError, match="No space left"),
+        pytest.raises(InstallError, match="No space left"),
         archive.opened(_written(tmp_path / "a.tar.gz", FORMATS["tar.gz"]), where="a.tar.gz", scratch=_FullPath(full)),
     ):
         pass

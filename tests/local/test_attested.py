@@ -156,7 +156,7 @@ def test_the_command_of_the_offline_text_brings_the_document(world: World) -> No
     world.run("cache", "add", "--attestation-for", "0" * 64, "tool.json", code=10)
     world.run("cache", "add", "--attestation-for", "0", "tool.json", code=2)
     world.run("cache", "add", "--attestation-for", SHA256.hex, "tool.json", "tool-1.2.bin", code=2)
-    world.run("cache", "add", "--attestation-for", SHA256.hex, "none.json", code=11)
+    world.run("cache", "add", "--attestation-for", SHA256.hex, "none.json", code=17)
     world.pin_url(level="stated", attestation="")
     _, err = world.run(*command, code=10)
     assert "it is pinned as stated" in err
@@ -376,7 +376,7 @@ def test_pins_show_and_check_say_who_signs(world: World) -> None:
     (archive,) = json.loads(out)["pins"][0]["archives"]
     assert archive["attestation"]["identity"] == own.IDENTITY
     _, err = world.run("pins", "check")
-    assert "1 attested archives are not in the cache" in err
+    assert "1 attested archive not in the cache" in err
     (world.folder / "tool-1.2.bin").write_bytes(DATA)
     world.run("cache", "add", "tool-1.2.bin")
     out, _ = world.run("pins", "check", code=1)

@@ -9,22 +9,26 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from packing import Tarred, Zipped, tgz, verified, zipped
 from raw_server import HERE, network, pinned, ranged, raw_server, reply
 
 from toolchain import locks
 from toolchain.digest import Sha256
-from toolchain.errors import ArchiveError, DigestMismatchError, FetchError
+from toolchain.errors import ArchiveError, CacheError, DigestMismatchError, FetchError, InstallError
 from toolchain.pins import Archive, Attestation, IndexKind, IndexSource, Verification
 from toolchain.sources.cache import contents as cache
 from toolchain.sources.cache.bundle import read_bundle, write_bundle
+from toolchain.sources.cache.records import Record
 from toolchain.sources.cache.store import Incoming, State, Store, VerifiedArchive
 from toolchain.sources.fetch import obtain, survey
+from toolchain.sources.trees import tree
 
 DATA = bytes(range(256)) * 40
 
@@ -89,7 +93,7 @@ def test_a_folder_where_an_archive_belongs(store: Store) -> None:
         archive = pinned(DATA, server.url())
         store.archive_path(archive.sha256).mkdir(parents=True)
         assert store.look_up(archive).state is State.DAMAGED
-        with pytest.raises(FetchError, match="cannot publish"):
+        with pytest.raises(CacheError, match="cannot publish"):
             fetch(store, archive)
 
 
@@ -217,7 +221,7 @@ def test_a_full_disk_says_so_and_leaves_nothing_half(tiny: Path) -> None:
     """buildout 101."""
     big = bytes(3 * 1024 * 1024)
     with raw_server(ranged(big)) as server:
-        with pytest.raises(FetchError, match="No space left on device") as caught:
+        with pytest.raises(CacheError, match="No space left on device") as caught:
             fetch(Store(tiny), pinned(big, server.url()))
         assert caught.value.hint is not None
         assert "make room" in caught.value.hint
@@ -232,7 +236,7 @@ def test_a_full_disk_while_a_file_is_added(tiny: Path, tmp_path: Path) -> None:
     file = tmp_path / "big"
     file.write_bytes(bytes(3 * 1024 * 1024))
     archive = pinned(file.read_bytes())
-    with pytest.raises(FetchError, match="No space left"):
+    with pytest.raises(CacheError, match="No space left"):
         cache.add(Store(tiny), file, {archive.sha256: [archive]}, unpinned=False)
     assert [path.name for path in tiny.rglob("*") if path.is_file()] == ["CACHEDIR.TAG"]
 
@@ -279,7 +283,7 @@ def test_a_populated_cache_serves_users_who_can_only_read(tmp_path: Path, mode: 
         )  # fmt: skip
         held, lacking = map(json.loads, done.stdout.splitlines())
         assert held == {"found": True}
-        assert lacking["error"] == "fetch"
+        assert lacking["error"] == ("cache" if mode == "online" else "fetch")
         if mode == "online":
             assert "Permission denied" in lacking["message"]
             assert "--cache" in lacking["hint"]
@@ -294,9 +298,35 @@ def test_a_read_only_file_system(tiny: Path) -> None:
         fetch(store, archive)
         subprocess.run(["mount", "-o", "remount,ro", str(tiny)], check=True)
         fetch(store, archive)
-        with pytest.raises(FetchError, match="Read-only file system"):
+        with pytest.raises(CacheError, match="Read-only file system"):
             fetch(store, pinned(DATA[1:], server.url()))
         assert cache.verify(store, jobs=1) == []
+    with pytest.raises(CacheError, match=f"cannot write {store.root}.*: Read-only file system") as caught:
+        cache.add(store, Path(__file__), {}, unpinned=True)
+    assert "--cache" in (caught.value.hint or "")
+    with pytest.raises(CacheError, match=f"cannot write {store.root}.*: Read-only file system"):
+        store.remember(archive.sha256, Record(archive.sha256, 1, "x", ()))
+
+
+@pytest.mark.parametrize("trouble", ["full", "read-only"])
+@pytest.mark.parametrize("kind", ["tgz", "zip"])
+def test_a_disk_that_takes_no_tree_is_not_the_archives_fault(
+    tiny: Path, tmp_path: Path, kind: str, trouble: str
+) -> None:
+    archive = tmp_path / "archive"
+    big = bytes(3 * 1024 * 1024)
+    archive.write_bytes(tgz(Tarred("a", big)) if kind == "tgz" else zipped(Zipped("a", big)))
+    with tree.staged(tiny / "roots" / "name") as staging:
+        root = staging / "root"
+        root.mkdir()
+        if trouble == "read-only":
+            subprocess.run(["mount", "-o", "remount,ro", str(tiny)], check=True)
+        with pytest.raises(InstallError, match="cannot write") as caught:
+            tree.build(root, archives=[verified(archive)])
+        if trouble == "read-only":
+            subprocess.run(["mount", "-o", "remount,rw", str(tiny)], check=True)
+    assert str(tiny / "roots") in (caught.value.hint or "")
+    assert ("bytes are free" in (caught.value.hint or "")) == (trouble == "full")
 
 
 @pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
@@ -340,7 +370,7 @@ def test_an_archive_that_runs_is_replaced(store: Store) -> None:
 def test_a_cache_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     store = Store(tmp_path / "file" / "cache")
-    with raw_server(ranged(DATA)) as server, pytest.raises(FetchError, match="cannot write"):
+    with raw_server(ranged(DATA)) as server, pytest.raises(CacheError, match="cannot write"):
         fetch(store, pinned(DATA, server.url()))
     with pytest.raises(FetchError, match="lacks 1 archive"):
         fetch(store, pinned(DATA, server.url()), offline=True)
@@ -432,7 +462,9 @@ def test_verify_names_every_leftover_and_prune_removes_what_is_ours(store: Store
     dry = cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=True)
     assert len(cache.verify(store, jobs=2)) == len(planted)
     assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False) == dry
-    left = {str(Path(one.where).relative_to(store.root)) for one in cache.verify(store, jobs=2)}
+    strangers = cache.verify(store, jobs=2)
+    assert all("not ours" in one.hint and "by hand" in one.hint for one in strangers)
+    left = {str(Path(one.where).relative_to(store.root)) for one in strangers}
     assert left == {"archives/not-a-digest", "notes.txt"}
     fetch(store, archive, offline=True)
 
@@ -445,6 +477,51 @@ def test_prune_keeps_what_is_pinned_even_damaged_unless_told(store: Store) -> No
     assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False) == []
     gone = cache.prune(store, keep={archive.sha256}, damaged=True, dry_run=False)
     assert gone[0].path == store.archive_path(archive.sha256)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become another user")
+def test_prune_by_someone_who_may_not_is_no_fault_of_the_network() -> None:
+    with tempfile.TemporaryDirectory() as name, raw_server(ranged(DATA)) as server:  # pytest's folders are closed
+        Path(name).chmod(0o755)
+        store = Store(Path(name) / "cache")
+        fetch(store, pinned(DATA, server.url()))
+        os.seteuid(65534)
+        try:
+            with pytest.raises(CacheError, match=r"cannot remove .*: Permission denied"):
+                cache.prune(store, keep=None, damaged=False, dry_run=False)
+        finally:
+            os.seteuid(0)
+
+
+def test_prune_of_everything_says_so(store: Store) -> None:
+    with raw_server(ranged(DATA)) as server:
+        fetch(store, pinned(DATA, server.url()))
+    assert {one.why for one in cache.prune(store, keep=None, damaged=False, dry_run=False)} == {"the cache is emptied"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+def test_a_fifo_is_nowhere_waited_for(store: Store, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for attempt in (
+        lambda: cache.add(store, fifo, {}, unpinned=True),
+        lambda: read_bundle(fifo, store),
+    ):
+        with pytest.raises(CacheError, match="no regular file"):
+            attempt()
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        store.prepare()
+        os.mkfifo(store.archive_path(archive.sha256))
+        os.mkfifo(store.record_path(archive.sha256))
+        assert store.look_up(archive).state is State.DAMAGED
+        assert [one.rule for one in cache.verify(store, jobs=1)] == ["cache.unreadable", "cache.bad-record"]
+        fetch(store, archive)
+        assert cache.verify(store, jobs=1) == []
+        other = pinned(DATA[1:], server.url())
+        os.mkfifo(store.partial_path(other.sha256))
+        with pytest.raises(CacheError, match="no regular file"):
+            fetch(store, other)
 
 
 def test_what_a_running_process_works_on_is_no_leftover(store: Store) -> None:
@@ -463,7 +540,7 @@ def test_add_wants_a_pin(store: Store, tmp_path: Path) -> None:
     file = tmp_path / "file with spaces.bin"
     file.write_bytes(DATA)
     archive = pinned(DATA, name="whatever it is called.bin")
-    with pytest.raises(FetchError, match="no pin names"):
+    with pytest.raises(CacheError, match="no pin names"):
         cache.add(store, file, {}, unpinned=False)
     namesake = pinned(b"other", name=file.name)
     with pytest.raises(DigestMismatchError, match=str(namesake.sha256)):
@@ -472,8 +549,33 @@ def test_add_wants_a_pin(store: Store, tmp_path: Path) -> None:
     cache.add(store, file, {archive.sha256: [archive]}, unpinned=False)
     fetch(store, archive, offline=True)
     cache.add(store, file, {}, unpinned=True)
-    with pytest.raises(FetchError, match="cannot read"):
+    with pytest.raises(CacheError, match="cannot read"):
         cache.add(store, tmp_path / "missing", {}, unpinned=True)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+def test_an_export_follows_a_link_and_replaces_regular_files_alone(store: Store, tmp_path: Path) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archives = fetch(store, pinned(DATA, server.url()))
+    (tmp_path / "elsewhere").mkdir()
+    link, real = tmp_path / "link.tar", tmp_path / "elsewhere" / "real.tar"
+    link.symlink_to(real)
+    for before in (None, b"old"):
+        if before is not None:
+            real.write_bytes(before)
+        write_bundle(link, archives, store)
+        assert link.is_symlink()
+        assert read_bundle(real, Store(tmp_path / "other")) == (archives[0].archive.sha256,)
+        assert [path.name for path in real.parent.iterdir()] == ["real.tar"]
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    for target, what in ((fifo, "a FIFO"), (tmp_path, "a folder")):
+        with pytest.raises(CacheError, match=what):
+            write_bundle(target, archives, store)
+    assert fifo.is_fifo()
+    with pytest.raises(CacheError, match="cannot write") as caught:
+        write_bundle(tmp_path / "none" / "x.tar", archives, store)
+    assert caught.value.exit_code == 17
 
 
 def test_a_bundle_carries_archives_and_records(store: Store, tmp_path: Path) -> None:
@@ -550,5 +652,5 @@ def test_a_bundle_whose_bytes_are_others_is_refused(store: Store, tmp_path: Path
 def test_any_bytes_as_a_bundle_are_an_error_and_no_traceback(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "bundle.tar"
     path.write_bytes(data)
-    with pytest.raises((ArchiveError, FetchError, DigestMismatchError)):
+    with pytest.raises((ArchiveError, CacheError, DigestMismatchError)):
         read_bundle(path, Store(tmp_path / "cache"))

@@ -170,6 +170,40 @@ def test_a_truncated_body_is_gone_on_with_and_asks_for_the_same_version(store: S
     assert clock.slept == [FIRST_PAUSE_S]
 
 
+@pytest.mark.parametrize("resumed", ["in the next run", "in the same run"])
+def test_parts_of_two_files_are_asked_for_from_zero_once(store: Store, resumed: str) -> None:
+    """A server whose range is of another file than its whole answer, with the same length."""
+    other = bytes(len(DATA))
+
+    def answer(request: Request) -> Answer:
+        if "range" in request.headers:
+            span = f"bytes {request.start}-{len(DATA) - 1}/{len(DATA)}"
+            return reply("206 Partial Content", other[request.start :], Content_Range=span)
+        whole = reply(body=DATA)
+        return whole if request.number or resumed == "in the next run" else whole[:-100]
+
+    with raw_server(answer) as server:
+        archive = pinned(DATA, server.url())
+        if resumed == "in the next run":
+            part(store, archive, DATA[:100])
+        assert fetch(store, archive) == DATA
+        assert ["range" in request.headers for request in server.requests][-2:] == [True, False]
+
+
+def test_a_server_that_never_gives_one_file_is_blamed_in_the_end(store: Store) -> None:
+    other = bytes(len(DATA))
+
+    def answer(request: Request) -> Answer:
+        if "range" in request.headers:
+            span = f"bytes {request.start}-{len(DATA) - 1}/{len(DATA)}"
+            return reply("206 Partial Content", other[request.start :], Content_Range=span)
+        return reply(body=DATA)[:-100]
+
+    with raw_server(answer) as server, pytest.raises(DigestMismatchError):
+        fetch(store, pinned(DATA, server.url()))
+    assert len(server.requests) == 4
+
+
 def test_a_weak_etag_is_not_sent_back(store: Store) -> None:
     def answer(request: Request) -> bytes:
         if request.number == 0:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from layouts import PARTICLES, RECORDED, resealed
 
 
@@ -50,6 +51,14 @@ def test_show_survives_a_terminal_without_unicode(tmp_path: Path) -> None:
     ended = run("show", PARTICLES, PYTHONIOENCODING="ascii", LC_ALL="C", PYTHONUTF8="0")
     assert ended.returncode == 0, ended.stderr
     assert "simulate" in ended.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+def test_show_waits_for_no_fifo(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    ended = run("show", tmp_path / "fifo")
+    assert ended.returncode == 18
+    assert "no regular file" in ended.stderr
 
 
 def test_show_refuses_what_is_no_layout(tmp_path: Path) -> None:

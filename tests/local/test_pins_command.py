@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,9 @@ from pathlib import Path
 
 import pytest
 from http_server import Site, serve
+
+from toolchain.errors import PatchError
+from toolchain.sources.trees import patch
 
 A, B = "a" * 64, "b" * 64
 
@@ -135,27 +139,86 @@ def test_check_of_the_level_that_is_demanded(folder: Path) -> None:
     assert "expected at least attested" in ended.stdout
 
 
+CHANGE = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+
+
 @pytest.mark.parametrize(
     ("files", "rules"),
     [
-        (["tool/0001-a.patch", "tool/0002-b.patch"], []),
-        (["tool/0001-a.patch", "tool/0003-b.patch"], ["patches.number"]),
-        (["tool/0001-a.patch", "tool/0001-b.patch"], ["patches.number"]),
-        (["tool/0002-a.patch"], ["patches.number"]),
-        (["tool/1-a.patch"], ["patches.name"]),
-        (["tool/0001-a.diff"], ["patches.name"]),
-        (["loot/0001-a.patch"], ["patches.pin"]),
-        (["0001-a.patch"], ["patches.place"]),
-        (["tool/README.md", "README.md"], []),
+        ({"tool/0001-a.patch": CHANGE, "tool/0002-b.patch": CHANGE}, []),
+        ({"tool/0002-a.patch": CHANGE, "tool/0004-b.patch": CHANGE}, []),
+        ({"tool/0001-a.patch": CHANGE, "tool/0001-b.patch": CHANGE}, ["patches.number"]),
+        ({"tool/1-a.patch": CHANGE}, ["patches.name"]),
+        ({"tool/0001-a.diff": CHANGE}, ["patches.name"]),
+        ({"tool/README.md": "words", "tool/.keep": ""}, ["patches.name", "patches.name"]),
+        ({"tool/0001-a.patch/x": ""}, ["patches.text"]),
+        ({"tool/0001-a.patch": ""}, ["patches.text"]),
+        ({"tool/0001-a.patch": "what it would do\n"}, ["patches.text"]),
+        ({"tool/0001-a.patch": CHANGE.replace("b/x", "b/../x").replace("a/x", "a/../x")}, ["patches.text"]),
+        ({"loot/0001-a.patch": CHANGE}, ["patches.pin"]),
+        ({"0001-a.patch": CHANGE}, ["patches.place"]),
+        ({"README.md": "words"}, []),
     ],
 )
-def test_check_of_patches(folder: Path, files: list[str], rules: list[str]) -> None:
-    for name in files:
+def test_check_of_patches(folder: Path, files: dict[str, str], rules: list[str]) -> None:
+    for name, text in files.items():
         path = folder / "patches" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("")
+        path.write_text(text)
     findings = json.loads(run(folder, "check", "--json").stdout)["findings"]
     assert [finding["rule"] for finding in findings] == rules
+    # What it finds in a pin's folder is what an installation would refuse.
+    own = [rule for rule in rules if rule in ("patches.name", "patches.number", "patches.text")]
+    refused = False
+    try:
+        for one in patch.load(folder / "patches" / "tool"):
+            patch.changed_files(one)
+    except PatchError:
+        refused = True
+    assert refused == bool(own)
+
+
+def test_check_of_a_level_that_a_local_file_demands(folder: Path) -> None:
+    (folder / "pins.local.toml").write_text('format = 1\nminimum-verification = "attested"\n')
+    ended = run(folder, "check")
+    assert ended.returncode == 1
+    assert re.search(r"at least attested, which \S*pins\.local\.toml demands", ended.stdout)
+
+
+def test_one_is_no_plural(folder: Path) -> None:
+    assert "in order: 1 pin\n" in run(folder, "check").stderr
+    assert run(folder, "list").stderr.startswith("1 pin of ")
+    (folder / "patches" / "loot").mkdir(parents=True)
+    assert run(folder, "check").stderr == "1 finding\n"
+
+
+def test_what_a_pins_file_says_cannot_play_with_a_terminal(folder: Path) -> None:
+    hostile = 'license = "MIT"\ndescription = "a\\u001b[2Jb\\rc \\u202e ü"'
+    (folder / "pins.toml").write_text(PINS.replace('license = "MIT"', hostile, 1))
+    shown = run(folder, "show", "tool", PYTHONUTF8="1")
+    assert shown.returncode == 0, shown.stderr
+    assert r"a\x1b[2Jb\rc \u202e ü" in shown.stdout
+    assert "\x1b" not in shown.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+def test_a_fifo_is_no_pins_file(folder: Path) -> None:
+    os.mkfifo(folder / "fifo")
+    ended = run(folder, "list", "--pins", "fifo")
+    assert ended.returncode == 10
+    assert "no regular file" in ended.stderr
+
+
+def test_check_online_asks_for_a_file_once(folder: Path, site: Site) -> None:
+    archives = "".join(
+        f'[[pin.archive]]\nplatform = "{platform}"\nurls = ["{site.url}/x.zip"]\nsha256 = "{"c" * 64}"\nsize = 3\n'
+        for platform in ("linux", "macos", "windows")
+    )
+    (folder / "pins.toml").write_text(PINS.split("  # for linux")[0] + archives)
+    site.pages["/x.zip"] = ("application/zip", b"abcd")
+    findings = json.loads(run(folder, "check", "--online", "--json").stdout)["findings"]
+    assert [finding["rule"] for finding in findings] == ["pins.size"]
+    assert len(site.requests) == 1
 
 
 def test_check_online(folder: Path, site: Site) -> None:

@@ -16,7 +16,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"installed"}),
     frozenset({"sources", "build", "layout"}),
     frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress"}),
-    frozenset({"errors", "digest", "findings", "locks", "_native"}),
+    frozenset({"errors", "digest", "files", "findings", "locks", "_native"}),
 )
 
 ROOMS: dict[str, frozenset[str]] = {

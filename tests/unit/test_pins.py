@@ -88,7 +88,9 @@ def test_require_minimum(pins: PinSet) -> None:
     require_minimum(demanding, slang.archives_for(LINUX))
     with pytest.raises(PinsError) as caught:
         require_minimum(demanding, slang.archives)
-    assert caught.value.message == ("pins.toml:12: slang 1: slang-macos.zip is seen, and at least stated is demanded")
+    assert caught.value.message == (
+        "pins.toml:12: slang 1: slang-macos.zip is seen, and at least stated is demanded by pins.toml"
+    )
     with pytest.raises(PinsError) as caught:
         require_minimum(dataclasses.replace(pins, minimum_verification=Verification.ATTESTED), slang.archives)
     assert caught.value.message.count("\n") == 1

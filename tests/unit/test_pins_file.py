@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolchain.digest import Sha256
 from toolchain.errors import PinsError
-from toolchain.pins import Attestation, IndexKind, IndexSource, Place, Profile, UrlSource, Verification
+from toolchain.pins import Attestation, IndexKind, IndexSource, Place, Profile, UrlSource, Verification, require_minimum
 from toolchain.pins.file import load, merge, parse
 from toolchain.platforms import ALL, Platform
 
@@ -291,6 +292,24 @@ def test_one_file_has_one_digest_for_all_platforms() -> None:
     assert "has another digest on line 7" in problems_of("format = 1\n" + pin_text("a", archives))[0][1]
 
 
+def test_one_file_has_one_digest_in_all_pins() -> None:
+    one, other = pin_text("a", archive_text("a.zip", A)), pin_text("b", archive_text("a.zip", B))
+    assert problems_of(f"format = 1\n{one}{other}") == [
+        (19, "pin 'b': archive 1: a.zip has another digest on line 7, for a"),
+    ]
+    mirror = archive_text("b.zip", B).replace('"]', '", "https://h.example/a.zip"]')
+    assert len(problems_of(f"format = 1\n{one}" + pin_text("b", mirror))) == 1
+    again = pin_text("b", archive_text("same.zip", A, host="other.example"))  # two pins may share a file
+    assert len(parse(f"format = 1\n{one}{again}".encode(), "p").pins) == 2
+
+
+def test_no_pin_is_of_an_empty_file() -> None:
+    text = "format = 1\n" + pin_text("a", archive_text("a.zip", Sha256.of(b"").hex))
+    ((line, message),) = problems_of(text)
+    assert line == 10
+    assert "digest of an empty file" in message
+
+
 def test_one_file_may_be_placed_differently_on_each_platform() -> None:
     archives = archive_text("a.zip", A, "linux") + "strip = 1\n" + archive_text("a.zip", A, "macos") + "strip = 2\n"
     pin = parse(("format = 1\n" + pin_text("a", archives)).encode(), "p").pins[0]
@@ -421,6 +440,11 @@ def test_a_local_file_takes_a_pins_place_in_its_profiles() -> None:
         ("new", ["prebuilt", "source"], "pins.local.toml"),
     ]
     assert merged.minimum_verification is Verification.STATED
+    assert merged.demanded_by == "pins.local.toml"
+    with pytest.raises(PinsError, match=r"demanded by pins\.local\.toml") as caught:
+        require_minimum(merged, merged.pins[1].archives)
+    assert "in pins.local.toml" in (caught.value.hint or "")
+    assert merge(base, base).demanded_by == "pins.toml"
     assert merged.where(merged.pins[0]) == "pins.local.toml:3"
     assert merged.where(merged.pins[1]) == "pins.toml:2"
 

@@ -13,6 +13,7 @@ from toolchain.cli.fetch import platform_option, profile_option, select
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins
 from toolchain.cli.progress import size_text
+from toolchain.cli.text import count
 from toolchain.digest import Sha256
 from toolchain.findings import Finding
 from toolchain.pins import Archive, PinSet, require_minimum
@@ -62,7 +63,7 @@ def list_(settings: Settings) -> None:
         pins = ", ".join(users.get(entry.sha256, [])) or "no pin"
         click.echo(f"{entry.sha256}  {size_text(entry.size_bytes):>10}  {name}  [{pins}]")
     total = sum(entry.size_bytes for entry in entries)
-    click.echo(f"{_count(len(entries))}, {size_text(total)} in {store.root}", err=True)
+    click.echo(f"{count(len(entries), 'archive')}, {size_text(total)} in {store.root}", err=True)
 
 
 @cache.command()
@@ -142,7 +143,7 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
 
     A cache that several projects share may hold what only the others pin: look with --dry-run first.
     """
-    keep = set() if every else set(_by_digest(load_pins(settings)))
+    keep = None if every else set(_by_digest(load_pins(settings)))
     gone = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
     for path in installed.leftovers(settings.paths.toolchains):
         gone.append(operation.Removal(path, 0, "what a killed installation left"))
@@ -156,7 +157,8 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
     for one in gone:
         click.echo(f"{one.path}: {one.why}")
     verb = "would be removed" if dry_run else "removed"
-    click.echo(f"{'nothing' if not gone else f'{len(gone)} files, {size_text(total)}'} {verb}", err=True)
+    what = f"{count(len(gone), 'file')}, {size_text(total)}" if gone else "nothing"
+    click.echo(f"{what} {verb}", err=True)
 
 
 @cache.command()
@@ -185,7 +187,7 @@ def export(
         rows = [{"file": one.archive.file_name, "sha256": one.archive.sha256.hex} for one in verified]
         click.echo(json.dumps({"bundle": str(target), "size_bytes": size_bytes, "archives": rows}, indent=2))
     else:
-        click.echo(f"{target}: {_count(len(verified))}, {size_text(size_bytes)}")
+        click.echo(f"{target}: {count(len(verified), 'archive')}, {size_text(size_bytes)}")
 
 
 @cache.command("import")
@@ -199,7 +201,7 @@ def import_(settings: Settings, source: Path) -> None:
     if settings.json:
         click.echo(json.dumps({"imported": [one.hex for one in taken]}, indent=2))
     else:
-        click.echo(f"{_count(len(taken))} of {source} verified in {settings.paths.cache}")
+        click.echo(f"{count(len(taken), 'archive')} of {source} verified in {settings.paths.cache}")
 
 
 def _by_digest(pins: PinSet) -> dict[Sha256, list[Archive]]:
@@ -216,7 +218,3 @@ def _users(pins: PinSet) -> dict[Sha256, list[str]]:
         for archive in pin.archives:
             users.setdefault(archive.sha256, set()).add(pin.name)
     return {sha256: sorted(names) for sha256, names in users.items()}
-
-
-def _count(number: int) -> str:
-    return "1 archive" if number == 1 else f"{number} archives"

@@ -10,6 +10,7 @@ import click
 
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins, pin_files
+from toolchain.cli.text import count, escaped
 from toolchain.errors import FetchError, PinsError
 from toolchain.findings import Finding
 from toolchain.pins import Archive, Attestation, IndexSource, Pin, PinSet, Profile
@@ -59,7 +60,9 @@ def list_(settings: Settings, platform: Platform | None, profile: str | None) ->
         click.echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[4]]))
         _say_overridden(pin)
     demanded = pinned.minimum_verification
-    click.echo(f"{len(chosen)} pins of {pinned.origin}, which demands at least {demanded.label!r}", err=True)
+    who = "which" if pinned.minimum_from is None else f"and {pinned.minimum_from}"
+    of = f"{count(len(chosen), 'pin')} of {pinned.origin}"
+    click.echo(f"{of}, {who} demands at least {demanded.label!r}", err=True)
 
 
 @pins.command()
@@ -108,9 +111,9 @@ def check(settings: Settings, online: bool) -> None:
             findings += pins_check.check_online(
                 pinned, indexes=machine_indexes(), session=session, progress=_Lines(quiet=settings.quiet)
             )
-    fine = f"{pinned.origin} is in order: {len(pinned.pins)} pins"
+    fine = f"{pinned.origin} is in order: {count(len(pinned.pins), 'pin')}"
     if not online and (unseen := cache.unseen(store, archives)):
-        fine += f"; {unseen} attested archives are not in the cache, and --online was not given to look at theirs"
+        fine += f"; {count(unseen, 'attested archive')} not in the cache, and --online was not given to look at theirs"
     _report(settings, findings, fine)
 
 
@@ -231,7 +234,7 @@ def _report(settings: Settings, findings: Sequence[Finding], fine: str = "") -> 
             click.echo(f"expected {finding.expected}; seen: {finding.seen}")
             if finding.hint:
                 click.echo(f"  hint: {finding.hint}")
-        click.echo(f"{len(findings)} findings" if findings else fine, err=True)
+        click.echo(count(len(findings), "finding") if findings else fine, err=True)
     raise click.exceptions.Exit(1 if findings else 0)
 
 
@@ -239,6 +242,7 @@ def _head(pinned: PinSet) -> dict[str, object]:
     return {
         "pins_file": pinned.origin,
         "minimum_verification": pinned.minimum_verification.label,
+        "minimum_from": pinned.demanded_by,
         "overridden": [pin.name for pin in pinned.pins if pin.overridden],
     }
 
@@ -302,7 +306,7 @@ def _attestation_json(attestation: Attestation | None) -> dict[str, object] | No
 
 
 def _show(pinned: PinSet, pin: Pin) -> None:
-    click.secho(f"{pin.name} {pin.version}", bold=True)
+    _say(f"{pin.name} {pin.version}", bold=True)
     _say_overridden(pin)
     facts = [
         ("what", pin.description),
@@ -316,7 +320,7 @@ def _show(pinned: PinSet, pin: Pin) -> None:
     ]
     for title, text in facts:
         if text:
-            click.echo(f"  {title:<13}{text}")
+            _say(f"  {title:<13}{text}")
     for archive in pin.archives:
         _show_archive(pin, archive)
 
@@ -324,29 +328,34 @@ def _show(pinned: PinSet, pin: Pin) -> None:
 def _show_archive(pin: Pin, archive: Archive) -> None:
     platforms = [str(platform) for platform in ALL if platform in archive.platforms]
     size = f", {archive.size_bytes:,} bytes" if archive.size_bytes else ""
-    click.secho(f"  {' '.join(platforms) if len(platforms) < len(ALL) else 'any platform'}", bold=True)
-    click.echo(f"    {archive.file_name}{size}")
-    click.echo(f"    sha256 {archive.sha256}")
-    click.echo(f"    {archive.verification.label}{f': {archive.evidence}' if archive.evidence else ''}")
+    _say(f"  {' '.join(platforms) if len(platforms) < len(ALL) else 'any platform'}", bold=True)
+    _say(f"    {archive.file_name}{size}")
+    _say(f"    sha256 {archive.sha256}")
+    _say(f"    {archive.verification.label}{f': {archive.evidence}' if archive.evidence else ''}")
     if archive.attestation is not None:
-        click.echo(f"    signed by {archive.attestation.identity}")
-        click.echo(f"    vouched for by {archive.attestation.issuer}")
+        _say(f"    signed by {archive.attestation.identity}")
+        _say(f"    vouched for by {archive.attestation.issuer}")
         for url in archive.attestation.urls:
-            click.echo(f"    statement at {url}")
+            _say(f"    statement at {url}")
     if isinstance(archive.source, IndexSource):
         source = archive.source
-        click.echo(f"    from {source.package} {source.version} of this machine's {source.kind.value} index")
+        _say(f"    from {source.package} {source.version} of this machine's {source.kind.value} index")
     else:
         for url in archive.source.urls:
-            click.echo(f"    from {url}")
+            _say(f"    from {url}")
     if archive.license != pin.license:
-        click.echo(f"    licence {archive.license}")
+        _say(f"    licence {archive.license}")
     if archive.strip:
-        click.echo(f"    strip {archive.strip}")
+        _say(f"    strip {archive.strip}")
     for place in archive.places:
-        click.echo(f"    {place.pattern} -> {place.to}")
+        _say(f"    {place.pattern} -> {place.to}")
     for path, target in archive.links:
-        click.echo(f"    link {path} -> {target}")
+        _say(f"    link {path} -> {target}")
+
+
+def _say(text: str, *, bold: bool = False) -> None:
+    """A line with text of the pins file in it."""
+    click.secho(escaped(text), bold=bold)
 
 
 def _show_update(updated: Updated) -> None:

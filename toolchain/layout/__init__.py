@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from toolchain.errors import LayoutError
+from toolchain.files import open_regular
 from toolchain.findings import Finding
 from toolchain.layout.model import Layout
 
@@ -34,7 +35,7 @@ def parse(data: bytes, *, where: str) -> Layout:
 def read_bytes(path: Path) -> bytes:
     """A layout file's bytes. Raises LayoutError when the file cannot be read or is no layout's size."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise LayoutError(

@@ -154,11 +154,20 @@ class Pin:
 
 @dataclass(frozen=True)
 class PinSet:
-    """Every pin of a file and its local overrides, in the file's order. `origin` is the file's path as shown."""
+    """Every pin of a file and its local overrides, in the file's order. `origin` is the file's path as shown.
+
+    `minimum_from` is the local file that demands `minimum_verification`, None where `origin` demands as much.
+    """
 
     origin: str
     pins: tuple[Pin, ...]
     minimum_verification: Verification
+    minimum_from: str | None = None
+
+    @property
+    def demanded_by(self) -> str:
+        """The file that demands the minimum."""
+        return self.minimum_from or self.origin
 
     def where(self, pin: Pin) -> str:
         """`file:line` of a pin, in the file that it really comes from."""
@@ -218,14 +227,16 @@ def require_minimum(pins: PinSet, archives: Sequence[Archive]) -> None:
         return
     lines = [
         f"{pin.overridden or pins.origin}:{archive.line}: {pin.name} {pin.version}: {archive.file_name} is "
-        f"{archive.verification.label}, and at least {minimum.label} is demanded"
+        f"{archive.verification.label}, and at least {minimum.label} is demanded by {pins.demanded_by}"
         for pin, archive in weak
     ]
     raise PinsError(
         "\n".join(lines),
-        hint="lower minimum-verification in the pins file, or pin archives whose digest upstream states or attests",
+        hint=f"lower minimum-verification in {pins.demanded_by}, or pin archives whose digest upstream states or "
+        "attests",
         details={
             "minimum": minimum.label,
+            "minimum_from": pins.demanded_by,
             "archives": [
                 {"pin": pin.name, "file": archive.file_name, "verification": archive.verification.label}
                 for pin, archive in weak

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from toolchain.digest import Sha256
 from toolchain.errors import PinsError
+from toolchain.files import read_regular
 from toolchain.pins import (
     Archive,
     Attestation,
@@ -108,6 +109,7 @@ def merge(base: PinSet, local: PinSet) -> PinSet:
         origin=base.origin,
         pins=tuple(pins),
         minimum_verification=max(base.minimum_verification, local.minimum_verification),
+        minimum_from=local.origin if local.minimum_verification > base.minimum_verification else base.minimum_from,
     )
 
 
@@ -124,7 +126,7 @@ def load(path: Path, local_path: Path | None) -> PinSet:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as error:
         raise PinsError(
             f"{path}: cannot read the pins file: {error.strerror}", hint="name another with --pins FILE"
@@ -308,6 +310,29 @@ def _check_together(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None
         known.append(pin)
         _check_archives(table, pin)
     _check_attestations(tables, pins)
+    _check_sources(tables, pins)
+
+
+def _check_sources(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None:
+    """One file of an index or of a URL has one digest, whichever pins name it; within a pin `_check_archives` looks."""
+    first: dict[tuple[object, ...], tuple[Pin, Archive]] = {}
+    for table, pin in zip(tables, pins, strict=True):
+        for number, archive in enumerate(pin.archives if pin is not None else ()):
+            assert pin is not None  # noqa: S101 - it has archives
+            source = archive.source
+            files: list[tuple[object, ...]] = (
+                [(url,) for url in source.urls]
+                if isinstance(source, UrlSource)
+                else [(source.kind, source.package, source.version, source.file)]
+            )
+            for file in files:
+                owner, other = first.setdefault(file, (pin, archive))
+                if owner is not pin and other.sha256 != archive.sha256:
+                    title = f"{table.title}: archive {number + 1}"
+                    entry = Table({}, (*table.path, "archive", number), table.problems, title)
+                    message = f"{archive.file_name} has another digest on line {other.line}, for {owner.name}"
+                    entry.problem("sha256", message)
+                    break
 
 
 def _check_attestations(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None:

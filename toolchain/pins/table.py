@@ -25,6 +25,7 @@ _UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 _NO_BLANKS = re.compile(r"[^\s\x00-\x1f\x7f]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWN_PROBLEMS = 40
+_OF_NOTHING = Sha256.of(b"")
 
 _PACKAGE_FORMS = {
     IndexKind.PIP: re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"),
@@ -214,15 +215,19 @@ class Table:
         return choices.get(word)
 
     def digest(self, key: str, *, required: bool = True) -> Sha256 | None:
-        """A SHA-256. Capitals are accepted and normalised."""
+        """A SHA-256 of at least one byte. Capitals are accepted and normalised."""
         value = self._typed(key, str, "a SHA-256 of 64 hexadecimal digits", required=required)
         if value is None:
             return None
         try:
-            return Sha256.parse(value)
+            digest = Sha256.parse(value)
         except ValueError as error:
             self.problem(key, f"{key}: {error}")
             return None
+        if digest == _OF_NOTHING:
+            self.problem(key, f"{key}: is the digest of an empty file; whatever was hashed was not there")
+            return None
+        return digest
 
     def spdx(self, key: str, *, required: bool = False) -> str | None:
         """A licence as an SPDX expression."""

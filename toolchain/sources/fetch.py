@@ -31,7 +31,8 @@ def obtain(
     Each is hashed, and its attestation verified where its pin demands one, also where the cache has it. Without a
     network (`None`) an error lists everything that is missing or bad at once. With one, every archive is tried before
     the errors are raised: DigestMismatchError where any was other bytes than pinned, or not attested as pinned, else
-    FetchError. An interrupt leaves parts that the next run goes on with.
+    CacheError where the cache cannot be written, else FetchError. An interrupt leaves parts that the next run goes on
+    with.
     """
     if network is None:
         holdings = survey(archives, store=store, jobs=jobs)

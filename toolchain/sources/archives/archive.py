@@ -31,6 +31,7 @@ from toolchain.errors import ArchiveError
 from toolchain.progress import Progress
 from toolchain.sources.archives import archive_tar, archive_zip
 from toolchain.sources.archives.members import Data, Entry, Kind, Member, refused
+from toolchain.sources.unwritable import is_local, unwritable
 
 inflating: Any = zlib
 try:
@@ -70,7 +71,8 @@ class Opened:
 def opened(archive: Path, *, where: str, scratch: Path) -> Iterator[Opened]:
     """Open an archive and list its members; nothing is judged yet (`placing.place` does that).
 
-    `scratch` is a path that this may use for a file while the block runs. Raises ArchiveError.
+    `scratch` is a path that this may use for a file while the block runs. Raises ArchiveError, and InstallError where
+    that file cannot be written.
     """
     try:
         size = archive.stat().st_size
@@ -96,6 +98,8 @@ def opened(archive: Path, *, where: str, scratch: Path) -> Iterator[Opened]:
             finally:
                 scratch.unlink(missing_ok=True)
     except OSError as error:
+        if is_local(error):  # of the scratch file: the archive was read from its first byte to its last to be hashed
+            raise unwritable(scratch.parent, error) from error
         raise ArchiveError(f"{where}: {error.strerror or error}: {error.filename or archive}") from error
 
 
@@ -208,7 +212,8 @@ def write(
     """Write a planned tree below the empty folder `root`; the digest of every file, by path.
 
     `entries` and `folders` are what `placing.merge` returned. Files come first and symbolic links last, so that
-    nothing is ever written through a link. Modes do not depend on the umask. Raises ArchiveError.
+    nothing is ever written through a link. Modes do not depend on the umask. Raises ArchiveError; InstallError
+    where the disk is full or must not be written.
     """
     base = os.fspath(root)
     try:
@@ -219,6 +224,8 @@ def write(
             if entry.kind is Kind.SYMLINK:
                 os.symlink(entry.target, f"{base}/{entry.path}")  # noqa: PTH211 - as above
     except OSError as error:
+        if is_local(error):
+            raise unwritable(root, error) from error
         raise ArchiveError(f"cannot write {error.filename or root}: {error.strerror or error}") from error
     return digests
 

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from toolchain.digest import READ_SIZE_BYTES, Sha256
-from toolchain.errors import AttestationError, FetchError
+from toolchain.errors import AttestationError, CacheError
+from toolchain.files import open_regular
 from toolchain.pins import Archive, Attestation
 
 if TYPE_CHECKING:
@@ -236,12 +237,12 @@ def _sha512_of(path: Path, archive: Archive) -> str:
     """The SHA-512 of the bytes whose SHA-256 is the pinned one."""
     sha256, sha512 = hashlib.sha256(), hashlib.sha512()
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             while piece := file.read(READ_SIZE_BYTES):
                 sha256.update(piece)
                 sha512.update(piece)
     except OSError as error:
-        raise FetchError(f"cannot read {path}: {error.strerror or error}") from error
+        raise CacheError(f"cannot read {path}: {error.strerror or error}") from error
     if sha256.hexdigest() != archive.sha256.hex:
         raise refusal(archive, "digest", f"{path} changed while it was looked at")
     return sha512.hexdigest()

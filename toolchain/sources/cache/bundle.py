@@ -10,17 +10,20 @@ every archive is hashed on its way in. An attestation is verified when its archi
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
 import re
+import stat
 import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from toolchain.digest import Sha256
-from toolchain.errors import ArchiveError, DigestMismatchError, FetchError
+from toolchain.errors import ArchiveError, CacheError, DigestMismatchError
+from toolchain.files import open_regular
 from toolchain.sources.cache.records import Record
 from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES, bundles
 from toolchain.sources.cache.store import Store, VerifiedArchive
@@ -33,7 +36,12 @@ _NAME = re.compile(
 
 
 def write_bundle(target: Path, archives: Sequence[VerifiedArchive], store: Store) -> int:
-    """Write a bundle of `archives`, beside its place and renamed; returns its size. Raises FetchError."""
+    """Write a bundle of `archives`, beside its place and renamed; returns its size.
+
+    A symbolic link at `target` stays, and what it leads to is written. Raises CacheError where that is anything but a
+    regular file or nothing, and where it cannot be written.
+    """
+    target = _place_of(target)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     by_digest = {one.archive.sha256: one for one in archives}
     try:
@@ -60,11 +68,39 @@ def write_bundle(target: Path, archives: Sequence[VerifiedArchive], store: Store
             size_bytes = temporary.stat().st_size
             temporary.replace(target)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink()
             raise
     except OSError as error:
-        raise FetchError(f"cannot write {target}: {error.strerror or error}") from error
+        raise CacheError(
+            f"cannot write {target}: {error.strerror or error}",
+            hint="name a file in a folder that is there, that you may write, and that has room",
+            details={"path": str(target)},
+        ) from error
     return size_bytes
+
+
+def _place_of(target: Path) -> Path:
+    """Where a bundle is really written: what `target` leads to, which is a regular file or nothing."""
+    try:
+        mode = target.stat().st_mode
+    except FileNotFoundError:
+        mode = None
+    except OSError as error:
+        raise CacheError(f"cannot write {target}: {error.strerror or error}", details={"path": str(target)}) from error
+    if mode is not None and not stat.S_ISREG(mode):
+        raise CacheError(
+            f"{target}: expected a regular file to replace, or nothing; it is {_called(mode)}",
+            hint="name another file: a bundle is written beside its place and renamed",
+            details={"path": str(target)},
+        )
+    return Path(os.path.realpath(target))
+
+
+def _called(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    return "a FIFO" if stat.S_ISFIFO(mode) else "a device or a socket"
 
 
 def read_bundle(source: Path, store: Store) -> tuple[Sha256, ...]:
@@ -73,9 +109,10 @@ def read_bundle(source: Path, store: Store) -> tuple[Sha256, ...]:
     An attestation takes the place of the cache's own; whether it proves anything every use of its archive asks.
     Raises ArchiveError, before anything is written, for a file that holds anything but archives and their records;
     DigestMismatchError for bytes that are not those of their name: what came before them stays, it is verified.
+    CacheError where it cannot be read, or the cache not be written.
     """
     try:
-        with open(source, "rb") as file, tarfile.open(fileobj=file, mode="r:") as tar:
+        with open_regular(source) as file, tarfile.open(fileobj=file, mode="r:") as tar:
             archives, records, attestations = _members(source, tar)
             for sha256, member in sorted(archives.items()):
                 data = tar.extractfile(member)
@@ -93,7 +130,7 @@ def read_bundle(source: Path, store: Store) -> tuple[Sha256, ...]:
     except tarfile.TarError as error:
         raise ArchiveError(f"{source}: not a bundle of this program: {error}") from error
     except OSError as error:
-        raise FetchError(f"cannot read {source}: {error.strerror or error}") from error
+        raise CacheError(f"cannot read {source}: {error.strerror or error}", details={"path": str(source)}) from error
 
 
 def _members(

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from toolchain import locks
 from toolchain.digest import Sha256
-from toolchain.errors import AttestationError, DigestMismatchError, FetchError, PinsError
+from toolchain.errors import AttestationError, CacheError, DigestMismatchError, PinsError
+from toolchain.files import open_regular
 from toolchain.findings import Finding
 from toolchain.pins import Archive
 from toolchain.sources.cache.records import Record, origins_of
@@ -19,6 +20,9 @@ from toolchain.sources.parallel import at_once
 
 _OWN_FOLDERS = frozenset({"archives", "records", "partial", "locks"})
 _OWN_FILES = frozenset({"CACHEDIR.TAG"})
+
+_UNREADABLE = "give yourself the right to read it, or remove it by hand if it is no file"
+_BY_HAND = "look at what it is and remove it by hand; toolchain cache prune leaves it"
 
 
 @dataclass(frozen=True)
@@ -56,8 +60,10 @@ def verify(store: Store, *, jobs: int) -> list[Finding]:
     paths = [store.archive_path(entry.sha256) for entry in listed]
     findings = []
     for entry, path, actual in zip(listed, paths, at_once(paths, _hash, jobs=jobs, cancel=lambda: None), strict=True):
-        if isinstance(actual, FetchError):
-            findings.append(Finding("cache.unreadable", str(path), "a file that can be read", actual.message))
+        if isinstance(actual, CacheError):
+            findings.append(
+                Finding("cache.unreadable", str(path), "a file that can be read", actual.message, _UNREADABLE)
+            )
         elif actual != entry.sha256:
             findings.append(
                 Finding(
@@ -69,10 +75,14 @@ def verify(store: Store, *, jobs: int) -> list[Finding]:
                 )
             )
     findings += [
-        Finding(f"cache.{left.kind}", str(left.path), "nothing left over", left.what, "toolchain cache prune")
+        Finding(f"cache.{left.kind}", str(left.path), "nothing left over", left.what, _hint_for(left))
         for left in leftovers(store)
     ]
     return sorted(findings, key=lambda finding: (finding.where, finding.rule))
+
+
+def _hint_for(left: Leftover) -> str:
+    return f"it is not ours: {_BY_HAND}" if left.kind == "unknown" else "toolchain cache prune"
 
 
 def leftovers(store: Store) -> list[Leftover]:
@@ -147,7 +157,7 @@ def unattested(store: Store, archives: Iterable[Archive]) -> list[Finding]:
             continue
         try:
             store.attested(archive)
-        except (AttestationError, FetchError) as error:
+        except (AttestationError, CacheError) as error:
             expected = f"a document in which {archive.attestation.identity} attests {archive.file_name}"
             seen = str(error.details.get("why", error.message))
             hint = error.hint or "toolchain fetch brings it; toolchain fetch --check says from where"
@@ -173,14 +183,18 @@ class Removal:
     why: str
 
 
-def prune(store: Store, *, keep: Collection[Sha256], damaged: bool, dry_run: bool) -> list[Removal]:
-    """Remove the archives that are not in `keep` and every leftover of ours; with `damaged` also archives with other
-    bytes than their name says. What is not ours stays. Raises FetchError where something cannot be removed.
+def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_run: bool) -> list[Removal]:
+    """Remove the archives that are not in `keep` (None: every one) and every leftover of ours.
+
+    With `damaged` also archives with other bytes than their name says. What is not ours stays.
+    Raises CacheError where something cannot be removed.
     """
     doomed: list[Removal] = []
     for entry in entries(store):
         path = store.archive_path(entry.sha256)
-        if entry.sha256 not in keep:
+        if keep is None:
+            why = "the cache is emptied"
+        elif entry.sha256 not in keep:
             why = "no pin names it"
         elif damaged and _hash(path) != entry.sha256:
             why = "its bytes are not those of its name"
@@ -201,14 +215,14 @@ def prune(store: Store, *, keep: Collection[Sha256], damaged: bool, dry_run: boo
             try:
                 removal.path.unlink(missing_ok=True)
             except OSError as error:
-                raise FetchError(f"cannot remove {removal.path}: {error.strerror or error}") from error
+                raise CacheError(f"cannot remove {removal.path}: {error.strerror or error}") from error
     return doomed
 
 
 def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *, unpinned: bool) -> Entry:
     """Copy a file into the cache, for the pins that name its digest: a person vouches for where it came from.
 
-    Raises DigestMismatchError where a pin names the file and another digest; FetchError where no pin names the
+    Raises DigestMismatchError where a pin names the file and another digest; CacheError where no pin names the
     digest and `unpinned` does not allow that, or where the file cannot be read.
     """
     try:
@@ -217,11 +231,11 @@ def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *,
         if not archives and not unpinned:
             raise _unwanted(file, sha256, pinned)
         if file.resolve() != store.archive_path(sha256).resolve():
-            with open(file, "rb") as source:
+            with open_regular(file) as source:
                 store.put(source, sha256, shown=str(file))
         size_bytes = file.stat().st_size
     except OSError as error:
-        raise FetchError(f"cannot read {file}: {error.strerror or error}") from error
+        raise CacheError(f"cannot read {file}: {error.strerror or error}", details={"path": str(file)}) from error
     name = archives[0].file_name if archives else file.name
     known = store.record(sha256)
     origins = tuple(origin for archive in archives for origin in origins_of(archive))
@@ -234,7 +248,7 @@ def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *,
 def add_attestation(store: Store, file: Path, sha256: Sha256, pinned: Mapping[Sha256, Sequence[Archive]]) -> Path:
     """Keep a document that attests the archive of that digest; returns its place.
 
-    Raises PinsError where no pin demands one; AttestationError where it does not verify; FetchError where it cannot
+    Raises PinsError where no pin demands one; AttestationError where it does not verify; CacheError where it cannot
     be read or kept.
     """
     archives = [archive for archive in pinned.get(sha256, ()) if archive.attestation is not None]
@@ -246,10 +260,10 @@ def add_attestation(store: Store, file: Path, sha256: Sha256, pinned: Mapping[Sh
             details={"sha256": sha256.hex},
         )
     try:
-        with open(file, "rb") as source:
+        with open_regular(file) as source:
             document = source.read(LARGEST_DOCUMENT_BYTES + 1)
     except OSError as error:
-        raise FetchError(f"cannot read {file}: {error.strerror or error}") from error
+        raise CacheError(f"cannot read {file}: {error.strerror or error}", details={"path": str(file)}) from error
     for archive in archives:
         store.keep_attestation(archive, document)
     return store.attestation_path(sha256)
@@ -257,7 +271,7 @@ def add_attestation(store: Store, file: Path, sha256: Sha256, pinned: Mapping[Sh
 
 def _unwanted(
     file: Path, sha256: Sha256, pinned: Mapping[Sha256, Sequence[Archive]]
-) -> DigestMismatchError | FetchError:
+) -> DigestMismatchError | CacheError:
     namesakes = sorted(
         digest.hex for digest, archives in pinned.items() if any(one.file_name == file.name for one in archives)
     )
@@ -269,7 +283,7 @@ def _unwanted(
             hint="bring the file that the pin names, or find out why it changed",
             details=details,
         )
-    return FetchError(
+    return CacheError(
         f"{file} has the SHA-256 {sha256}, which no pin names",
         hint="add it with --unpinned if you are about to pin it; toolchain cache prune removes it otherwise",
         details=details,
@@ -280,7 +294,7 @@ def _hash(path: Path) -> Sha256:
     try:
         return Sha256.of_file(path)
     except OSError as error:
-        raise FetchError(f"cannot read {path}: {error.strerror or error}") from error
+        raise CacheError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def _digest_of(name: str) -> Sha256 | None:

@@ -16,6 +16,7 @@ import errno
 import hashlib
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ from typing import IO
 
 from toolchain import locks
 from toolchain.digest import READ_SIZE_BYTES, Sha256
-from toolchain.errors import AttestationError, DigestMismatchError, FetchError, InstallError
+from toolchain.errors import AttestationError, CacheError, DigestMismatchError, FetchError, InstallError
+from toolchain.files import NotRegularError, read_regular
 from toolchain.pins import Archive
 from toolchain.sources.cache import attestation
 from toolchain.sources.cache.attestation import Attested
@@ -111,7 +113,7 @@ class Store:
     def look_up(self, archive: Archive) -> Holding:
         """Hash what the cache has for `archive` and say what it is. Writes nothing, takes no lock.
 
-        Raises FetchError where the file is there and cannot be read; PinsError where the bytes are the pinned ones
+        Raises CacheError where the file is there and cannot be read; PinsError where the bytes are the pinned ones
         and the pin states another size; AttestationError where the pin demands an attestation and the library that
         verifies it is not installed.
         """
@@ -125,6 +127,8 @@ class Store:
             return Holding(archive, State.MISSING, path)
         except IsADirectoryError:
             return Holding(archive, State.DAMAGED, path, seen="a folder")
+        except NotRegularError:
+            return Holding(archive, State.DAMAGED, path, seen="no regular file")
         except OSError as error:
             raise self._cannot("read", path, error) from error
         if actual != archive.sha256:
@@ -149,12 +153,12 @@ class Store:
     def attested(self, archive: Archive) -> Attested:
         """What the document in the cache proves about `archive`, which a pin demands to be attested.
 
-        Raises AttestationError (its reason is `missing` where there is no document); FetchError where it cannot be
+        Raises AttestationError (its reason is `missing` where there is no document); CacheError where it cannot be
         read.
         """
         path = self.attestation_path(archive.sha256)
         try:
-            document = path.read_bytes()
+            document = read_regular(path)
         except (FileNotFoundError, NotADirectoryError):
             raise attestation.refusal(archive, "missing", f"{path} is missing") from None
         except OSError as error:
@@ -170,14 +174,14 @@ class Store:
     def keep_attestation(self, archive: Archive, document: bytes) -> Attested:
         """Keep a document that proves what the pin of `archive` demands.
 
-        Raises AttestationError, and keeps nothing, where it does not; FetchError where the cache cannot be written.
+        Raises AttestationError, and keeps nothing, where it does not; CacheError where the cache cannot be written.
         """
         attested = self._verify(archive, document)
         self.put_attestation(archive.sha256, document)
         return attested
 
     def put_attestation(self, sha256: Sha256, document: bytes) -> None:
-        """Keep a document as it is: whether it proves anything every use asks. Raises FetchError."""
+        """Keep a document as it is: whether it proves anything every use asks. Raises CacheError."""
         self.prepare()
         self._replace(self.attestation_path(sha256), document)
 
@@ -188,7 +192,7 @@ class Store:
     def record(self, sha256: Sha256) -> Record | None:
         """What is remembered about a digest; None where nothing (readable) is."""
         try:
-            return Record.load(self.record_path(sha256).read_bytes(), sha256)
+            return Record.load(read_regular(self.record_path(sha256)), sha256)
         except OSError:
             return None
 
@@ -197,7 +201,7 @@ class Store:
         """Become the one process that brings in `archive`, after waiting for any other.
 
         Gives the holding where another process brought the bytes in the meantime; else an `Incoming` to write to.
-        Raises FetchError where the cache cannot be written, or the other process takes too long.
+        Raises CacheError where the cache cannot be written; FetchError where the other process takes too long.
         """
         sha256 = archive.sha256
         with contextlib.ExitStack() as stack:
@@ -239,7 +243,7 @@ class Store:
             yield held
 
     def prepare(self) -> None:
-        """Make the cache's folders. Raises FetchError where that cannot be done."""
+        """Make the cache's folders. Raises CacheError where that cannot be done."""
         try:
             # The folder that `receive` looks for comes last, so that it never stands alone.
             for name in ("archives", "records", "partial", "locks"):
@@ -253,7 +257,7 @@ class Store:
     def put(self, source: IO[bytes], sha256: Sha256, *, shown: str) -> Path:
         """Copy a stream into the cache as the bytes of `sha256`; `shown` names it for people.
 
-        Raises DigestMismatchError, and publishes nothing, where the stream has other bytes; FetchError where the
+        Raises DigestMismatchError, and publishes nothing, where the stream has other bytes; CacheError where the
         cache cannot be written; OSError where the stream cannot be read.
         """
         self.prepare()
@@ -280,11 +284,12 @@ class Store:
             finally:
                 os.close(descriptor)
         except BaseException:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # a cache that cannot be written would hide why
+                temporary.unlink()
             raise
 
     def remember(self, sha256: Sha256, record: Record) -> None:
-        """Publish a record. Raises FetchError where it cannot be written."""
+        """Publish a record. Raises CacheError where it cannot be written."""
         self._replace(self.record_path(sha256), record.dump())
 
     def _replace(self, path: Path, data: bytes) -> None:
@@ -298,13 +303,14 @@ class Store:
                     os.close(descriptor)
                 os.replace(temporary, path)  # noqa: PTH105 - a string, for 200 archives
             except OSError:
-                os.unlink(temporary)  # noqa: PTH108
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)  # noqa: PTH108
                 raise
         except OSError as error:
             raise self._cannot("write", path, error) from error
 
     def _publish(self, descriptor: int, temporary: Path, sha256: Sha256) -> Path:
-        """Make a complete, open file the archive of its digest. Raises FetchError."""
+        """Make a complete, open file the archive of its digest. Raises CacheError."""
         final = self.archive_path(sha256)
         try:
             status = os.fstat(descriptor)
@@ -325,7 +331,7 @@ class Store:
         except OSError:
             return 0
 
-    def _cannot(self, action: str, path: Path, error: OSError) -> FetchError:
+    def _cannot(self, action: str, path: Path, error: OSError) -> CacheError:
         """An operating system's refusal as an error that says what to do."""
         reason = error.strerror or str(error)
         hint = None
@@ -335,7 +341,7 @@ class Store:
             hint = f"make room on the file system of {self.root}, or choose another with --cache or DREAM_GPU_CACHE"
             with contextlib.suppress(OSError):
                 reason += f" ({shutil.disk_usage(self.root).free} bytes are free)"
-        return FetchError(
+        return CacheError(
             f"cannot {action} {path}: {reason}",
             hint=hint,
             details={"path": str(path), "errno": errno.errorcode.get(error.errno or 0, "")},
@@ -364,10 +370,13 @@ class Incoming:
         A part longer than the pinned size is no part of it, and is dropped.
         """
         try:
-            self._descriptor = os.open(self._part, _CREATE, 0o666)
+            self._descriptor = os.open(self._part, _CREATE | getattr(os, "O_NONBLOCK", 0), 0o666)
             self._reset()
             pinned = self._archive.size_bytes
-            there = os.fstat(self._descriptor).st_size
+            status = os.fstat(self._descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise NotRegularError(errno.EINVAL, "it is no regular file")
+            there = status.st_size
             if not there:
                 return 0
             if pinned is not None and there > pinned:
@@ -392,7 +401,7 @@ class Incoming:
         self._reset()
 
     def write(self, piece: memoryview) -> None:
-        """Append bytes. A full disk drops the part, so that nothing half stays, and raises FetchError."""
+        """Append bytes. A full disk drops the part, so that nothing half stays, and raises CacheError."""
         # In pieces that stay in the core's cache from one use to the next. Written in one piece of 1 MiB, 1 GB took
         # twice the time here (ext4, Linux 6.18): the page cache then takes large folios, which it has to make first.
         for start in range(0, len(piece), READ_SIZE_BYTES):
@@ -415,7 +424,7 @@ class Incoming:
         The holding is HELD, or UNATTESTED where the pin demands a statement that is not in the cache yet.
 
         Other bytes than the pinned ones are kept under their own digest, so that mending the pin needs no second
-        download, and DigestMismatchError is raised. FetchError where the file cannot be published.
+        download, and DigestMismatchError is raised. CacheError where the file cannot be published.
         """
         archive = self._archive
         actual = Sha256(self._hash.hexdigest())
@@ -424,7 +433,7 @@ class Incoming:
         if size_bytes:
             try:
                 final = self._store._publish(self._descriptor, self._part, actual)
-            except FetchError:
+            except CacheError:
                 self.discard()
                 raise
             known = self._store.record(actual)

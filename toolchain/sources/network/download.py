@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from toolchain.digest import Sha256
-from toolchain.errors import DigestMismatchError, FetchError, ToolchainError
+from toolchain.errors import CacheError, DigestMismatchError, FetchError, ToolchainError
 from toolchain.pins import Archive, IndexSource
 from toolchain.progress import Progress
 from toolchain.sources.cache.records import origins_of
@@ -83,12 +83,13 @@ class Download:
         self._network = network
         self._progress = progress
         self._stop = stop
-        self._foreign = False  # the part holds bytes that the current address did not send
+        self._pieced = False  # the part holds bytes of another answer than the current one
+        self._anew = False  # the current address was asked from zero because such a part was wrong
         self._etag: str | None = None
 
     def run(self) -> Holding:
         addresses = self._addresses()
-        self._foreign = self._incoming.open() > 0
+        self._pieced = self._incoming.open() > 0
         failures: list[TransferError | DigestMismatchError] = []
         for number, address in enumerate(addresses):
             self._stop()
@@ -100,7 +101,8 @@ class Download:
                     self._progress.note(f"{error.message.splitlines()[0]}; trying {addresses[number + 1].shown}")
                 if isinstance(error, DigestMismatchError):
                     self._incoming.open()
-                self._foreign = self._incoming.size_bytes > 0
+                self._pieced = self._incoming.size_bytes > 0
+                self._anew = False
                 self._etag = None
         raise one_error(failures, f"{self._archive.file_name}: none of its addresses has it")
 
@@ -159,11 +161,13 @@ class Download:
                 self._receive(answer)
             finally:
                 answer.body.close()
-            if self._foreign and not incoming.matches():
+            if self._pieced and not self._anew and not incoming.matches():
+                # Once: a server that answers every range with other bytes is then to blame for what it sends.
                 self._progress.note(
-                    f"{self._archive.file_name}: an interrupted download was of another file; restarting"
+                    f"{self._archive.file_name}: the parts of an interrupted download are not of one file; restarting"
                 )
                 self._restart()
+                self._anew = True
                 continue
             return self._commit(address)
 
@@ -191,6 +195,7 @@ class Download:
                     raise TransferError(f"{answer.shown} sent a part that nobody asked for", retryable=False)
                 self._restart()
                 return False
+            self._pieced = self._pieced or offset > 0
         elif answer.status == 200:
             if offset:
                 self._progress.note(f"{answer.shown} cannot go on in the middle; starting over")
@@ -238,7 +243,7 @@ class Download:
 
     def _restart(self) -> None:
         self._incoming.restart()
-        self._foreign = False
+        self._pieced = False
         self._etag = None
 
     def _commit(self, address: _Address) -> Holding:
@@ -249,8 +254,9 @@ def one_error(failures: Sequence[ToolchainError], heading: str | None = None) ->
     """One error for many: of the gravest family, saying everything that each says."""
     if len(failures) == 1:
         return failures[0]
-    gravest = next((error for error in failures if not isinstance(error, FetchError)), failures[0])
-    gravest = next((error for error in failures if not isinstance(error, (FetchError, DigestMismatchError))), gravest)
+    gravest = failures[0]
+    for milder in ((FetchError,), (FetchError, CacheError), (FetchError, CacheError, DigestMismatchError)):
+        gravest = next((error for error in failures if not isinstance(error, milder)), gravest)
     family = type(gravest) if not isinstance(gravest, FetchError) else FetchError
     lines = list(dict.fromkeys(error.message for error in failures))
     return family(

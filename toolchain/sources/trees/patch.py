@@ -26,6 +26,7 @@ from pathlib import Path
 from toolchain.build.process import Completed, run
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, PatchError
+from toolchain.files import read_regular
 from toolchain.sources.archives.members import clean
 from toolchain.sources.trees import patch_text
 from toolchain.sources.trees.manifest import PatchedFile, PatchEffect
@@ -58,19 +59,60 @@ def load(folder: Path) -> tuple[Patch, ...]:
 
     Raises PatchError for any other file in it and for a number that comes twice.
     """
+    patches, problems = look_into(folder)
+    if problems:
+        raise problems[0]
+    return patches
+
+
+def look_into(folder: Path) -> tuple[tuple[Patch, ...], tuple[PatchError, ...]]:
+    """The patches that `load` gives, and every reason that it would refuse the folder for.
+
+    An error's details hold `patch`, the path that is wrong, and `rule`: `name`, `number` or `unreadable`.
+    """
     patches: dict[str, Patch] = {}
+    problems = []
     try:
-        for path in sorted(folder.iterdir()) if folder.is_dir() else ():
-            named = _FILE_NAME.fullmatch(path.name)
-            if named is None:
-                raise PatchError(f"{path}: expected only files called NNNN-name.patch in this folder")
-            if named.group(1) in patches:
-                raise PatchError(f"{path}: has the number of {patches[named.group(1)].path.name}")
-            data = patch_text.unconverted(path.read_bytes())
-            patches[named.group(1)] = Patch(path, data, Sha256.of(data))
+        paths = sorted(folder.iterdir()) if folder.is_dir() else []
     except OSError as error:
-        raise PatchError(f"{error.filename or folder}: cannot be read: {error.strerror or error}") from error
-    return tuple(patches[number] for number in sorted(patches))
+        return (), (_unreadable(folder, error),)
+    for path in paths:
+        named = _FILE_NAME.fullmatch(path.name)
+        if named is None:
+            message = f"{path}: expected only files called NNNN-name.patch in this folder"
+            problems.append(PatchError(message, details={"patch": str(path), "rule": "name"}))
+            continue
+        number = named.group(1)
+        if number in patches:
+            message = f"{path}: has the number of {patches[number].path.name}"
+            problems.append(PatchError(message, details={"patch": str(path), "rule": "number"}))
+            continue
+        try:
+            data = patch_text.unconverted(read_regular(path))
+        except OSError as error:
+            problems.append(_unreadable(path, error))
+            continue
+        patches[number] = Patch(path, data, Sha256.of(data))
+    return tuple(patches[number] for number in sorted(patches)), tuple(problems)
+
+
+def _unreadable(path: Path, error: OSError) -> PatchError:
+    return PatchError(
+        f"{path}: cannot be read: {error.strerror or error}", details={"patch": str(path), "rule": "unreadable"}
+    )
+
+
+def changed_files(patch: Patch) -> list[Touched]:
+    """The files that a patch says it changes: at least one, all plain files below the tree. Raises PatchError.
+
+    What `apply` asks of the text alone, before it looks at any tree.
+    """
+    files = patch_text.touched(patch.data, str(patch.path))
+    if not files:
+        raise PatchError(f"{patch.path}: holds no change", hint="remove it, or write the change into it")
+    for file in files:
+        _check_text(patch, file)
+    return files
 
 
 @dataclass(frozen=True)
@@ -89,11 +131,9 @@ def apply(patch: Patch, root: Path) -> PatchEffect:
     Raises PatchError, naming the patch, the file and the hunk, when it does not apply, is already in, has no effect
     on a file that it lists, or has one on a file that it does not; ProcessError where git is missing.
     """
-    files = patch_text.touched(patch.data, str(patch.path))
-    if not files:
-        raise PatchError(f"{patch.path}: holds no change", hint="remove it, or write the change into it")
+    files = changed_files(patch)
     for file in files:
-        _check_names(patch, root, file)
+        _check_links(patch, root, file)
     names = sorted({name for file in files for name in (file.old, file.new) if name is not None})
     before = {name: _state(root, name) for name in names}
     standing = _snapshot(root)
@@ -125,7 +165,7 @@ def apply(patch: Patch, root: Path) -> PatchEffect:
     return PatchEffect(patch.path.name, patch.sha256, tuple(changes))
 
 
-def _check_names(patch: Patch, root: Path, file: Touched) -> None:
+def _check_text(patch: Patch, file: Touched) -> None:
     for name in (file.old, file.new):
         if name is None:
             continue
@@ -134,14 +174,18 @@ def _check_names(patch: Patch, root: Path, file: Touched) -> None:
                 raise PatchError(f"{patch.path}: changes {name!r}, which is no plain path below the tree")
         except ArchiveError as error:
             raise PatchError(f"{patch.path}: changes a path outside of the tree, or none at all: {name!r}") from error
-        at = root
-        for part in name.split("/"):
-            at = at / part
-            if at.is_symlink():
-                raise PatchError(f"{patch.path}: changes {name!r}, which is, or lies below, a symbolic link")
     for mode in (file.old_mode, file.new_mode):
         if mode not in _MODES:
             raise PatchError(f"{patch.path}: gives {file.name!r} the mode {mode}; patches change plain files only")
+
+
+def _check_links(patch: Patch, root: Path, file: Touched) -> None:
+    for name in (file.old, file.new):
+        at = root
+        for part in name.split("/") if name is not None else ():
+            at = at / part
+            if at.is_symlink():
+                raise PatchError(f"{patch.path}: changes {name!r}, which is, or lies below, a symbolic link")
 
 
 def _check_effect(patch: Patch, file: Touched, name: str, before: _State, after: _State) -> None:

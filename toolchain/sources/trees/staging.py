@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolchain.errors import InstallError
+from toolchain.sources.unwritable import unwritable
 
 PREFIX = ".staging-"
 
@@ -39,7 +40,9 @@ def stage(final: Path) -> Path:
         staging = beside(final)
         staging.mkdir(mode=0o700)
     except OSError as error:
-        raise InstallError(f"cannot make a folder beside {final}: {error.strerror or error}") from error
+        raise InstallError(
+            f"cannot make a folder beside {final}: {error.strerror or error}", hint=unwritable(final.parent, error).hint
+        ) from error
     return staging
 
 

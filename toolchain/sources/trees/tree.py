@@ -24,6 +24,7 @@ from toolchain.sources.trees.manifest import MODE, Manifest, PatchEffect, TreeFi
 from toolchain.sources.trees.staging import PREFIX as STAGING_PREFIX
 from toolchain.sources.trees.staging import Leftover, beside, discard, leftovers, publish, stage, staged
 from toolchain.sources.trees.verify import HAS_MODES, OWN_NAMES, RECORD_NAME, default_jobs, scan, verify
+from toolchain.sources.unwritable import is_local, unwritable
 
 if TYPE_CHECKING:
     from toolchain.pins import Archive
@@ -78,8 +79,8 @@ def build(
     """Unpack the archives into the empty folder `staging`, add the pin's links, apply the patches in order.
 
     All members of all archives are judged before the first byte is written. Every time in the result is
-    `tree_stat.FIXED_TIME_NS`, every mode 0644 or 0755. Raises ArchiveError and PatchError; what stands in `staging`
-    is then to be discarded.
+    `tree_stat.FIXED_TIME_NS`, every mode 0644 or 0755. Raises ArchiveError, PatchError, and InstallError where
+    the disk is full or must not be written; what stands in `staging` is then to be discarded.
     """
     from toolchain.sources.archives import archive, placing
     from toolchain.sources.archives.members import Kind
@@ -162,6 +163,8 @@ def _settle(root: Path, tree: Manifest) -> None:
                 os.chmod(f"{base}/{folder}", 0o755)  # noqa: PTH101, S103 - a tree is for every user of the machine
             os.utime(f"{base}/{folder}", ns=times)
     except OSError as error:
+        if is_local(error):
+            raise unwritable(root, error) from error
         raise ArchiveError(f"cannot set the time or mode of {error.filename}: {error.strerror or error}") from error
 
 
@@ -181,7 +184,7 @@ def seal(root: Path, tree: Manifest, *, record: Mapping[str, object] | None = No
         temporary.replace(root / RECORD_NAME)
         tree_stat.record(os.fspath(root), Sha256.of(text.encode()).hex)  # so that the record cannot change unseen
     except OSError as error:
-        raise InstallError(f"cannot seal the tree {root}: {error.strerror or error}") from error
+        raise unwritable(root, error) from error
 
 
 def _read(root: Path) -> dict[str, object]:

@@ -1,0 +1,40 @@
+"""Opens files that a person or another process named, and only regular ones: a FIFO would be waited on for good."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from io import FileIO
+from os import PathLike
+
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class NotRegularError(OSError):
+    """What stands at a path is a FIFO, a device or a socket. An `OSError`, so that it is reported as one."""
+
+
+def open_regular(path: str | PathLike[str]) -> FileIO:
+    """A regular file, open to be read, without a buffer of ours.
+
+    Raises OSError as `open` does, IsADirectoryError for a folder, and NotRegularError for anything else that is no
+    regular file; never waits for one.
+    """
+    descriptor = os.open(path, _FLAGS)
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+        if not stat.S_ISREG(mode):
+            raise NotRegularError(errno.EINVAL, "it is no regular file", os.fspath(path))
+        return FileIO(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: str | PathLike[str]) -> bytes:
+    """All bytes of a regular file. Raises OSError as `open_regular`."""
+    with open_regular(path) as file:
+        return file.read()

@@ -1,0 +1,37 @@
+"""What to say when a tree cannot be written: that is the disk's fault or the user's, and not the archive's."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from pathlib import Path
+
+from toolchain.errors import InstallError
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_NOT_ALLOWED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+def is_local(error: OSError) -> bool:
+    """Whether an operating system's refusal is about the place that is written to, and not about what is written."""
+    return error.errno in _FULL | _NOT_ALLOWED
+
+
+def unwritable(folder: Path, error: OSError) -> InstallError:
+    """The error for a refusal while something was written into `folder`, with its free space where that matters."""
+    import shutil  # this module is on the way of warm commands, which never get here
+
+    reason = error.strerror or str(error)
+    hint = None
+    if error.errno in _FULL:
+        free = ""
+        with contextlib.suppress(OSError):
+            free = f", where {shutil.disk_usage(folder).free:,} bytes are free"
+        hint = f"make room on the file system of {folder}{free}, or choose another folder with --root or TOOLCHAIN_ROOT"
+    elif error.errno in _NOT_ALLOWED:
+        hint = f"you cannot write to {folder}: choose another folder with --root or TOOLCHAIN_ROOT"
+    return InstallError(
+        f"cannot write {error.filename or folder}: {reason}",
+        hint=hint,
+        details={"folder": str(folder), "errno": errno.errorcode.get(error.errno or 0, "")},
+    )
