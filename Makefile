@@ -20,7 +20,7 @@ help:
 	@echo 'make native         C++ with warnings as errors, its tests under sanitizers, and fuzzing'
 	@echo 'make check          test, lint and native: what CI runs'
 	@echo 'make soak           kill real installations at random points, and run many at once (20 minutes)'
-	@echo 'make check-gpu-air  check the AIR that Mojo makes for Metal'
+	@echo 'make check-gpu-air  check the AIR that Mojo makes for Metal (not built yet: fails)'
 	@echo 'make bench          time this tool against what people would use instead'
 	@echo 'make lock           make the lock files of ci/lock anew'
 	@echo 'make clean          remove the virtual environment and everything built'
@@ -47,7 +47,6 @@ soak: $(VENV)/package-installed
 	$(BIN)/python ci/soak.py
 
 check-gpu-air:
-	@echo 'make soak           kill real installations at random points, and run many at once (20 minutes)'
 	@echo 'make check-gpu-air: the AIR check is not built yet; nothing was checked' >&2
 	@exit 1
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from toolchain.errors import InstallError
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,14 @@ class Environment:
 
 
 def for_root(root: str, *, folders: Sequence[str], variables: Mapping[str, str | Sequence[str]]) -> Environment:
-    """The environment of the root at the absolute path `root`; `{root}` in a variable stands for it."""
+    """The environment of the root at the absolute path `root`; `{root}` in a variable stands for it.
+
+    Raises InstallError for a root that no search path can name.
+    """
+    if os.pathsep in root:
+        raise InstallError(
+            f"{root} holds {os.pathsep!r}, which ends a folder's name in PATH", hint="install it below another --root"
+        )
     return Environment(
         prefix=root,
         path=tuple(f"{root}/{folder}" for folder in folders),

@@ -58,7 +58,7 @@ class DigestMismatchError(ToolchainError):
 
 
 class AttestationError(DigestMismatchError):
-    """No statement that the pin demands was verified; details hold `reason`, a word of sources/cache/attestation.py."""
+    """No statement that the pin demands was verified; details hold `reason`, one word (sources/cache/attestation)."""
 
     code = "attestation"
 

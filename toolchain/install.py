@@ -135,19 +135,22 @@ def _present(plan: _Plan) -> Toolchain | None:
 @contextlib.contextmanager
 def _locked(plan: _Plan, job: Job) -> Iterator[None]:
     locks = job.paths.toolchains / installed.LOCKS
-    try:
-        locks.mkdir(parents=True, exist_ok=True)
-        with hold(
-            locks / f"{plan.root.name}.lock",
-            purpose=f"toolchain install {plan.pin.name}",
-            timeout_s=LOCK_TIMEOUT_S,
-            on_wait=job.progress.note,
-        ) as held:
-            if held:
-                _remove_leftovers(plan.root)
-            yield
-    except OSError as error:
-        raise unwritable(job.paths.toolchains, error) from error
+    with contextlib.ExitStack() as stack:
+        try:
+            locks.mkdir(parents=True, exist_ok=True)
+            held = stack.enter_context(
+                hold(
+                    locks / f"{plan.root.name}.lock",
+                    purpose=f"toolchain install {plan.pin.name}",
+                    timeout_s=LOCK_TIMEOUT_S,
+                    on_wait=job.progress.note,
+                )
+            )
+        except OSError as error:
+            raise unwritable(job.paths.toolchains, error) from error
+        if held:
+            _remove_leftovers(plan.root)
+        yield
 
 
 def _remove_leftovers(root: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -168,33 +169,50 @@ def find(toolchains: Path, name: str, profile: Profile | None, key: Sha256 | Non
 
     Raises InstallError where there is none, or several that nothing tells apart.
     """
-    found, _ = find_all(toolchains)
+    found, damaged = find_all(toolchains)
     named = [one for one in found if one.record.name == name and profile in (None, one.record.profile)]
     exact = [one for one in named if one.record.key == key]
     chosen = exact or named
     if len(chosen) == 1:
         return chosen[0]
     if not chosen:
-        others = ", ".join(sorted({one.record.name for one in found})) or "nothing"
+        others = ", ".join(sorted({one.label for one in found})) or "nothing"
+        broken = "".join(f"; {path} is damaged" for path in damaged if is_root_of(path, name))
+        option = f" --profile {profile.value}" if profile else ""
         raise InstallError(
-            f"{name} is not installed in {toolchains}; installed there: {others}", hint=f"toolchain install {name}"
+            f"{name}{f' ({profile.value})' if profile else ''} is not installed in {toolchains}; "
+            f"installed there: {others}{broken}",
+            hint=f"toolchain install {name}{option}",
         )
     listed = "".join(f"\n  {one.label} in {one.root}" for one in chosen)
     raise InstallError(
-        f"{len(chosen)} installed toolchains are called {name}, and none is the pinned one:{listed}",
-        hint=f"toolchain install {name}, or uninstall those that are not wanted",
+        f"{len(chosen)} installed toolchains are called {name}:{listed}",
+        hint="name one with --profile"
+        if len({one.record.profile for one in chosen}) == len(chosen)
+        else f"toolchain install {name} makes the pinned one the choice; toolchain uninstall {name} --all removes all",
     )
 
 
-def remove(toolchain: Toolchain) -> None:
+def is_root_of(folder: Path, name: str) -> bool:
+    """Whether a folder is called as a root of that pin is: NAME-VERSION-KEY."""
+    return re.fullmatch(rf"{re.escape(name)}-[^-].*-[0-9a-f]{{12}}", folder.name) is not None
+
+
+def remove(root: Path) -> None:
     """Remove an installed root. It stops looking installed at once, and is deleted then. Raises InstallError."""
-    aside = tree.beside(toolchain.root)
+    aside = tree.beside(root)
     try:
-        toolchain.root.rename(aside)
+        root.rename(aside)
+    except OSError as error:
+        raise InstallError(
+            f"cannot remove {root}: {error.strerror or error}", hint=f"you must be able to write to {root.parent}"
+        ) from error
+    try:
         shutil.rmtree(aside)
     except OSError as error:
         raise InstallError(
-            f"cannot remove {toolchain.root}: {error.strerror or error}", hint=f"delete {aside} by hand"
+            f"{root} is uninstalled, and {aside} cannot be deleted: {error.strerror or error}",
+            hint="delete that folder by hand, or with `toolchain cache prune`",
         ) from error
 
 

@@ -125,7 +125,9 @@ def _still_there(descriptor: int, path: Path) -> bool:
 
 def _write_holder(descriptor: int, purpose: str) -> None:
     text = f"process {os.getpid()} on {socket.gethostname()} ({purpose})"
-    os.ftruncate(descriptor, 0)
+    # Only what a killed holder left has to go: to truncate a new file costs more than all the rest of a lock (ext4).
+    if os.fstat(descriptor).st_size:
+        os.ftruncate(descriptor, 0)
     os.lseek(descriptor, 0, os.SEEK_SET)
     os.write(descriptor, text.encode("utf-8", "replace"))
 

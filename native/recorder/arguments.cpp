@@ -139,7 +139,7 @@ private:
         else if (argument == "-reflection-json")
             (void)value_of(argument); // slangc's other description of the layout; callers of slangc may pass it
         else if (argument == "-depfile")
-            request_.depfile_path = value_of(argument);
+            depfile(value_of(argument));
         else
             compiler_option(argument);
     }
@@ -186,6 +186,13 @@ private:
         outputs_.push_back(std::move(output));
     }
 
+    void depfile(std::string path)
+    {
+        if (path.empty())
+            fail("-depfile: expected a file");
+        request_.depfile_path = std::move(path);
+    }
+
     void target(std::string name)
     {
         if (!request_.target.empty() && request_.target != name)
@@ -215,6 +222,8 @@ private:
             values = 1;
         for (; values > 0; --values)
             options.push_back(value_of(option));
+        if (option == "-I" && options.back().empty())
+            fail("-I: expected a folder, got ''");
     }
 
     // `-Xdxc OPTION`, or `-Xdxc... OPTION OPTION -X.`

@@ -97,7 +97,11 @@ void check_options(slang::IGlobalSession* global, const std::vector<const char*>
     request->setDiagnosticCallback(
         [](const char* message, void* out) { *static_cast<std::string*>(out) += message; }, &said);
     if (SLANG_FAILED(request->processCommandLineArguments(options.data(), static_cast<int>(options.size()))))
-        throw Rejection(said.empty() ? "the compiler does not accept these options" : said);
+    {
+        while (said.ends_with('\n'))
+            said.pop_back();
+        throw WrongCommandLine(said.empty() ? "the compiler does not accept these options" : said);
+    }
 }
 
 using Options = std::vector<slang::CompilerOptionEntry>;
@@ -153,7 +157,7 @@ void open_session(LinkedProgram& program, const Request& request)
             static_cast<int>(arguments.size()), arguments.data(), &desc, storage.out())))
         throw Rejection("the compiler does not accept these options");
     if (desc.targetCount != 1)
-        throw Rejection(
+        throw WrongCommandLine(
             "-target " + request.target + ": expected one target, the compiler understands " +
             std::to_string(desc.targetCount));
 
@@ -238,7 +242,7 @@ SlangStage stage_of(const EntryRequest& entry)
 {
     const auto found = std::ranges::find(stage_names, entry.stage, &StageName::name);
     if (found == stage_names.end())
-        throw Rejection("-entry " + entry.name + ": unknown stage " + entry.stage);
+        throw WrongCommandLine("-entry " + entry.name + ": unknown stage " + entry.stage);
     return found->stage;
 }
 
@@ -402,6 +406,9 @@ void check_program(const LinkedProgram& program, const Request& request, const s
 LinkedProgram compile(const Request& request, const Say& say)
 {
     LinkedProgram program;
+    for (const EntryRequest& wanted : request.entries)
+        if (!wanted.stage.empty())
+            (void)stage_of(wanted); // an unknown one is not worth compiling for
     program.sources = std::make_unique<Sources>(request.modules.front());
     program.global = open_compiler();
     open_session(program, request);

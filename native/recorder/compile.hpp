@@ -32,7 +32,7 @@ struct LinkedProgram
     SlangCompileTarget target = SLANG_TARGET_UNKNOWN;
 };
 
-// Throws Rejection: what the compiler refuses, and what a host without a compiler could not use.
+// Throws WrongCommandLine for options that the compiler does not know, and Rejection: what it refuses to compile, and what a host without a compiler could not use.
 [[nodiscard]] LinkedProgram compile(const Request& request, const Say& say);
 
 // The code of one entry of the linked program, the bytes as the compiler gave them. Throws Rejection.

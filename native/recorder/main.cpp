@@ -6,6 +6,7 @@
 #include "files.hpp"
 #include "layout/blob.hpp"
 #include "record.hpp"
+#include "rejection.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -32,7 +33,8 @@ file that a host without a compiler can load (docs/layout-format.md). Options ar
   -stage STAGE           the entry's stage; needed where the function has no [shader("...")] attribute
   -target TARGET         what to compile for, once: spirv, metal, wgsl, hlsl, dxil, cuda, ptx, ...
   -o FILE                the last one: the layout. An earlier one, behind an -entry: that entry's code, from the same
-                         linked program; the layout then holds its size and SHA-256
+                         linked program; the layout then holds its size and SHA-256. A link is followed; a source of the
+                         program, and what is no regular file, is never replaced
   -I DIR, -D NAME[=TEXT], -profile NAME, -capability NAME, -O0..-O3, -matrix-layout-row-major,
   -matrix-layout-column-major, and every other option of slangc that says how to compile
   -depfile FILE          the source files that were read, as a Makefile rule
@@ -86,9 +88,28 @@ int show_version(bool json)
     return exit_ok;
 }
 
+std::vector<recorder::NamedOutput> outputs_of(const recorder::Request& request)
+{
+    std::vector<recorder::NamedOutput> outputs;
+    for (const recorder::EntryRequest& entry : request.entries)
+        if (!entry.code_path.empty())
+            outputs.push_back({"-o", entry.code_path});
+    outputs.push_back({"-o", request.layout_path});
+    if (!request.depfile_path.empty())
+        outputs.push_back({"-depfile", request.depfile_path});
+    return outputs;
+}
+
 int record_layout(const recorder::Request& request)
 {
+    const std::vector<recorder::NamedOutput> outputs = outputs_of(request);
+    recorder::check_outputs(outputs);
+    if (const std::string wrong = recorder::overwritten_source(outputs, request.modules); !wrong.empty())
+        throw recorder::WrongCommandLine(wrong);
     const recorder::LinkedProgram program = recorder::compile(request, say);
+    const std::vector<std::string> sources = recorder::dependencies(program);
+    if (const std::string wrong = recorder::overwritten_source(outputs, sources); !wrong.empty())
+        throw recorder::Rejection(wrong);
     std::map<std::size_t, std::vector<std::byte>> codes;
     std::map<std::size_t, recorder::RecordedCode> recorded;
     for (std::size_t i = 0; i < request.entries.size(); ++i)
@@ -106,7 +127,7 @@ int record_layout(const recorder::Request& request)
         files.add(request.entries[entry].code_path, code);
     if (!request.depfile_path.empty())
     {
-        const std::string rule = makefile_rule(request.layout_path, recorder::dependencies(program));
+        const std::string rule = makefile_rule(request.layout_path, sources);
         files.add(request.depfile_path, std::as_bytes(std::span(rule)));
     }
     files.add(request.layout_path, blob);
@@ -125,10 +146,7 @@ int run(const std::vector<std::string>& arguments)
     if (const auto* version = std::get_if<recorder::ShowVersion>(&parsed))
         return show_version(version->json);
     if (const auto* error = std::get_if<recorder::UsageError>(&parsed))
-    {
-        say("dream-slang-layout: " + error->message + "\nhint: dream-slang-layout -help");
-        return exit_usage;
-    }
+        throw recorder::WrongCommandLine(error->message);
     return record_layout(std::get<recorder::Request>(parsed));
 }
 
@@ -140,6 +158,11 @@ int main(int count, char** arguments)
     try
     {
         return run({arguments + 1, arguments + count});
+    }
+    catch (const recorder::WrongCommandLine& wrong)
+    {
+        say(std::string("dream-slang-layout: ") + wrong.what() + "\nhint: dream-slang-layout -help");
+        return exit_usage;
     }
     catch (const recorder::Rejection& rejection)
     {

@@ -12,4 +12,11 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+// The command line cannot be obeyed, whatever the program is.
+class WrongCommandLine : public Rejection
+{
+public:
+    using Rejection::Rejection;
+};
+
 } // namespace dream::recorder

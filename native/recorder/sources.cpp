@@ -3,6 +3,7 @@
 #include "rejection.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -116,13 +117,18 @@ std::string Sources::with_paths(const std::string& diagnostics) const
 
 std::string Sources::read(const std::string& path)
 {
+    const auto fail = [&](int number)
+    { throw Rejection(path + ": cannot be read: " + std::generic_category().message(number)); };
     std::error_code error;
+    if (std::filesystem::is_directory(path, error))
+        fail(EISDIR); // opening one succeeds on Linux, and reading it gives nothing
+    errno = 0; // the streams leave it to the system's calls below them
     std::ifstream file(path, std::ios::binary);
-    if (!file || std::filesystem::is_directory(path, error))
-        throw Rejection(path + ": cannot be read");
+    if (!file)
+        fail(errno != 0 ? errno : EIO);
     std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (file.bad())
-        throw Rejection(path + ": cannot be read");
+        fail(errno != 0 ? errno : EIO);
     return text;
 }
 

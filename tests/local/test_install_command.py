@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
+import shlex
+import signal
 import subprocess
+import sys
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -137,7 +141,7 @@ def test_offline_without_the_archive_ends_with_11_and_says_everything(toolchain:
         assert word in ended.stderr
     as_json = toolchain.run("install", "tool", "--offline", "--json")
     assert as_json.status == 11
-    assert json.loads(as_json.stderr)["error"] == "fetch"
+    assert as_json.json()["error"] == "fetch"
     assert site.requests == []
     brought = toolchain.here / "brought by hand"
     brought.write_bytes(TAR)
@@ -150,6 +154,8 @@ def test_a_wrong_name_ends_with_10_and_a_wrong_option_with_2(toolchain: Toolchai
     assert wrong.status == 10
     assert "did you mean 'tool'" in wrong.stderr
     assert toolchain.run("install", "--no-such-option", "tool").status == 2
+    as_json = toolchain.run("install", "--no-such-option", "tool", "--json")
+    assert (as_json.status, as_json.json()["error"]) == (2, "usage")
     assert toolchain.run("install").status == 2
     assert toolchain.run("install", "tool", TOOLCHAIN_OFFLINE="perhaps").status == 2
 
@@ -218,3 +224,109 @@ def test_a_shell_completes_commands_and_pins(toolchain: Toolchain) -> None:
     assert complete("toolchain", "install", "to") == ["tool"]
     toolchain.pins.write_text("not TOML")
     assert complete("toolchain", "install", "to") == []
+
+
+def test_env_says_nothing_of_a_root_that_is_not_as_it_was(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    (root_of(toolchain) / "bin/file1").unlink()
+    ended = toolchain.run("env", "tool")
+    assert (ended.status, ended.stdout) == (16, "")
+    assert "bin/file1" in ended.stderr
+
+
+@pytest.mark.parametrize("damage", ["no stamp", "empty stamp", "edited record"])
+def test_a_root_whose_stamp_or_record_is_not_believable_is_found_and_repaired(
+    toolchain: Toolchain, damage: str
+) -> None:
+    toolchain.run("install", "tool")
+    root = root_of(toolchain)
+    stamp, record = root / ".toolchain-stat", root / "toolchain.json"
+    if damage == "no stamp":
+        stamp.unlink()
+    elif damage == "empty stamp":
+        stamp.write_bytes(b"")
+    else:
+        before = record.stat()
+        record.write_text(record.read_text().replace('"1.0"', '"9.9"'))
+        os.utime(record, ns=(before.st_atime_ns, before.st_mtime_ns))
+    options: list[str]
+    for options in ([], ["--stat"]):
+        assert toolchain.run("cache", "verify", *options).status == 1
+    # An edit that keeps size and time is beyond a look by stat; the other two are not.
+    again = toolchain.run("install", "tool", *(["--force"] if damage == "edited record" else []))
+    assert again.stdout.startswith("tool 1.0 (prebuilt): ")
+    assert toolchain.run("cache", "verify").status == 0
+
+
+def test_uninstall_takes_a_damaged_root_and_names_the_profiles(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    toolchain.run("install", "tool", "--profile", "source")
+    several = toolchain.run("uninstall", "tool")
+    assert several.status == 16
+    assert "--profile" in several.stderr
+    assert toolchain.run("uninstall", "tool", "--profile", "source").status == 0
+    missing = toolchain.run("env", "tool", "--profile", "source")
+    assert "tool (source) is not installed" in missing.stderr
+    assert "--profile source" in missing.stderr
+    (root_of(toolchain) / "toolchain.json").unlink()
+    assert toolchain.run("uninstall", "tool").status == 0
+    assert list(toolchain.roots.glob("tool-*")) == []
+
+
+@pytest.mark.parametrize("root", ["file/below", "/proc/nothing"])
+def test_roots_that_cannot_be_made_end_with_16(toolchain: Toolchain, root: str) -> None:
+    (toolchain.here / "file").touch()
+    ended = toolchain.run("install", "tool", "--root", root)
+    assert ended.status == 16
+    assert "cannot write to" in ended.stderr
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("list",), ("install", "tool"), ("pins", "list")])
+def test_output_that_goes_nowhere_ends_with_141_and_no_traceback(
+    toolchain: Toolchain, arguments: tuple[str, ...]
+) -> None:
+    toolchain.run("install", "tool")
+    for sink in ("| true", ">/dev/full"):
+        script = f'{shlex.quote(sys.executable)} -m toolchain {shlex.join(arguments)} {sink}; exit "${{PIPESTATUS[0]}}"'
+        ended = subprocess.run(
+            ["/bin/bash", "-c", script],
+            cwd=toolchain.here,
+            env=toolchain.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert "Traceback" not in ended.stderr
+        assert ended.returncode in ({0, 141} if sink == "| true" else {141}), ended.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_an_installation_without_leftovers(
+    toolchain: Toolchain, site: Site, number: signal.Signals
+) -> None:
+    site.stalled = True
+    process = toolchain.start("install", "tool")
+    while not site.requests:
+        assert process.poll() is None
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+    assert "Traceback" not in stderr
+    leftovers = toolchain.run("cache", "verify", "--json").json()["findings"]
+    # A lock file stays where the signal came while the request was on its way: named, and held by nobody.
+    assert {finding["rule"] for finding in leftovers} <= {"cache.partial", "cache.stale-lock"}
+
+
+def test_a_path_comes_out_of_env_as_it_is_whatever_the_locale(toolchain: Toolchain) -> None:
+    root = toolchain.here / "spaß"
+    toolchain.run("install", "tool", "--root", str(root))
+    ended = toolchain.run("env", "tool", "--root", str(root), LC_ALL="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+    assert str(root) in ended.stdout, ended.stderr
+
+
+def test_a_root_with_a_colon_has_no_environment(toolchain: Toolchain) -> None:
+    root = toolchain.here / "a:b"
+    toolchain.run("install", "tool", "--root", str(root))
+    ended = toolchain.run("env", "tool", "--root", str(root))
+    assert ended.status == 16
+    assert "--root" in ended.stderr

@@ -15,7 +15,10 @@ from layouts import PARTICLES, RECORDED, resealed
 def run(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "toolchain", "layout", *arguments]
     environment = {**os.environ, **variables}
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, check=False)
+    # Away from the checkout: `python -m` looks in the current folder first, and the sources have no extension module.
+    return subprocess.run(
+        command, cwd=RECORDED, capture_output=True, text=True, encoding="utf-8", env=environment, check=False
+    )
 
 
 def test_show_is_a_table() -> None:
@@ -69,7 +72,7 @@ def test_show_refuses_what_is_no_layout(tmp_path: Path) -> None:
         assert "Traceback" not in ended.stderr
     ended = run("show", tmp_path / "absent", "--json")
     assert ended.returncode == 18
-    assert json.loads(ended.stderr)["error"] == "layout"
+    assert json.loads(ended.stdout)["error"] == "layout"
 
 
 def test_check_reports_each_file(tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def folder(tmp_path: Path) -> Path:
 def run(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("TOOLCHAIN_", "DREAM_"))}
     return subprocess.run(
-        [sys.executable, "-c", "from toolchain.cli.main import main; main()", "pins", *arguments],
+        [sys.executable, "-c", "from toolchain.__main__ import main; main()", "pins", *arguments],
         cwd=folder,
         env={**clean, "NO_PROXY": "127.0.0.1", **environment},
         capture_output=True,

@@ -236,6 +236,33 @@ def test_attributes_formats_and_qualified_names(recorder: Recorder, tmp_path: Pa
     assert by_name["Lights::Sun"] == by_name["Lights.Sun"] == "Lights.Sun"
 
 
+def test_types_are_named_as_people_write_them(recorder: Recorder, tmp_path: Path) -> None:
+    types = {
+        "image": "WTexture2D<float4>",
+        "line": "WTexture1D<float>",
+        "volume": "WTexture3D<uint2>",
+        "layers": "WTexture2DArray<float4>",
+        "both": "RWTexture2D<float4>",
+        "samples": "Texture2DMS<float4, 4>",
+    }
+    declared = "".join(f"{text} {name};\n" for name, text in types.items())
+    used = """
+RWStructuredBuffer<float4> result;
+[shader("compute")] [numthreads(1, 1, 1)] void main()
+{
+    image.Store(uint2(0), 1);
+    line.Store(0, 1);
+    volume.Store(uint3(0), 1);
+    layers.Store(uint3(0), 1);
+    both[uint2(0)] = 1;
+    result[0] = samples[uint2(0)];
+}
+"""
+    (tmp_path / "shader.slang").write_text(declared + used, encoding="utf-8")
+    _, rows = record(recorder, tmp_path, "spirv", tmp_path / "shader.slang", "-entry", "main")
+    assert {name: rows[name].type for name in types} == types
+
+
 TWINS = [
     *((target, ["kitchen.slang", "-entry", "kitchen", *KITCHEN.get(target, [])]) for target in TARGETS),
     *((target, ["raster.slang", "-entry", "vertex_main", "-entry", "fragment_main"]) for target in TARGETS),

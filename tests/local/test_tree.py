@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 from packing import Tarred, Zipped, tarred, tgz, unpack, verified, zipped
 
+from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, InstallError
 from toolchain.pins import Place
 from toolchain.sources.trees import manifest as manifests
@@ -50,7 +51,7 @@ def test_a_tree_is_as_it_was_sealed(sealed: tuple[Path, Manifest]) -> None:
     assert tree.reopen(root).manifest == manifest
     assert tree.reopen(root, full=True).manifest == manifest
     assert tree.read_record(root) == {"name": "x"}
-    assert tree_stat.differences(str(root), manifest.digest.hex) == []
+    assert tree_stat.differences(str(root), Sha256.of_file(root / tree.RECORD_NAME).hex) == []
     assert tree_stat.unchanged(str(root))
     assert tree.scan(root) == manifest
 
@@ -152,9 +153,11 @@ def test_a_cut_off_stamp_is_no_stamp(sealed: tuple[Path, Manifest], length: int)
     root, manifest = sealed
     stamp = root / tree_stat.STAMP_NAME
     stamp.write_bytes(stamp.read_bytes()[:length])
-    assert tree_stat.differences(str(root), manifest.digest.hex) is None
+    assert tree_stat.differences(str(root)) is None
     assert not tree_stat.unchanged(str(root))
-    assert tree.verify(root, manifest, full=True) == []
+    assert (
+        rules(root, manifest, full=True) == rules(root, manifest, full=False) == [("tree.stamp", tree_stat.STAMP_NAME)]
+    )
 
 
 @pytest.mark.parametrize(
@@ -166,10 +169,15 @@ def test_a_damaged_stamp_is_no_stamp(sealed: tuple[Path, Manifest], damage: byte
     assert tree_stat.differences(str(root)) is None
 
 
-def test_a_stamp_speaks_for_one_tree(sealed: tuple[Path, Manifest]) -> None:
+def test_a_stamp_speaks_for_one_record(sealed: tuple[Path, Manifest]) -> None:
     root, manifest = sealed
-    assert tree_stat.unchanged(str(root), manifest.digest.hex)
+    record = root / tree.RECORD_NAME
+    assert tree_stat.unchanged(str(root), Sha256.of_file(record).hex)
     assert not tree_stat.unchanged(str(root), "0" * 64)
+    before = record.stat()
+    record.write_bytes(record.read_bytes().replace(b'"name"', b'"nam3"'))
+    os.utime(record, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert rules(root, manifest, full=True) == [("tree.stamp", tree_stat.STAMP_NAME)]
 
 
 def test_the_stamp_outlives_publishing_and_moving(sealed: tuple[Path, Manifest], tmp_path: Path) -> None:
@@ -197,12 +205,16 @@ def test_all_differences_are_told_on_demand(sealed: tuple[Path, Manifest]) -> No
 def test_the_quick_check_imports_nothing() -> None:
     """It runs in front of every warm command: what it imports is paid there (a list, not a time)."""
     code = (
-        f"import sys; sys.path.insert(0, {str(Path(tree.__file__).parents[2])!r})\n"
+        f"import sys; sys.path.insert(0, {str(Path(tree.__file__).parents[3])!r})\n"
         "sys.meta_path[:] = [one for one in sys.meta_path if isinstance(one, type)]  # no editable finder\n"
-        "before = set(sys.modules); import toolchain.sources.tree_stat; print(*set(sys.modules) - before)"
+        "before = set(sys.modules); import toolchain.sources.trees.tree_stat; print(*set(sys.modules) - before)"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert set(printed.split()) <= {"toolchain", "toolchain.sources", "toolchain.sources.trees.tree_stat", "__future__"}
+    assert set(printed.split()) <= {
+        "__future__",
+        "toolchain",
+        *(f"toolchain.sources{rest}" for rest in ("", ".trees", ".trees.tree_stat")),
+    }
 
 
 @pytest.mark.parametrize(
@@ -365,7 +377,7 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
 def test_what_a_killed_process_left_is_named(tmp_path: Path) -> None:
     final = tmp_path / "parent" / "slang-2026.12"
     code = (
-        "import os, signal, sys; from pathlib import Path; from toolchain.sources import tree\n"
+        "import os, signal, sys; from pathlib import Path; from toolchain.sources.trees import tree\n"
         "made = tree.stage(Path(sys.argv[1])); (made / 'half').touch()\n"
         "Path(str(made) + '.0.tar').touch(); os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -24,7 +24,7 @@ class Asked:
 class Site:
     """`pages` by path: (content type, bytes), or a status alone. `requests` are those that came, in order.
 
-    `lengths` are the Content-Lengths of pages that state a wrong one.
+    `lengths` are the Content-Lengths of pages that state a wrong one. While `stalled`, bodies do not come.
     """
 
     url: str = ""
@@ -32,6 +32,8 @@ class Site:
     redirects: dict[str, str] = field(default_factory=dict)
     lengths: dict[str, int] = field(default_factory=dict)
     requests: list[Asked] = field(default_factory=list)
+    stalled: bool = False
+    closing: threading.Event = field(default_factory=threading.Event)
 
     def paths(self) -> list[str]:
         return [request.path for request in self.requests]
@@ -57,7 +59,9 @@ def serve(*, tls: Path | None = None) -> Iterator[Site]:
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(site.lengths.get(self.path, len(data))))
             self.end_headers()
-            if self.command == "GET":
+            if site.stalled:
+                site.closing.wait()
+            elif self.command == "GET":
                 self.wfile.write(data)
 
         do_HEAD = do_GET  # noqa: N815 - the name that http.server calls
@@ -75,6 +79,7 @@ def serve(*, tls: Path | None = None) -> Iterator[Site]:
     try:
         yield site
     finally:
+        site.closing.set()
         server.shutdown()
         thread.join()
         server.server_close()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
+import signal
 import subprocess
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -94,6 +96,7 @@ def stream(
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
+                start_new_session=os.name == "posix",  # so that ending it ends what it started: Ninja, compilers
             )
         except OSError as error:
             raise _not_started(argv, error) from error
@@ -107,13 +110,21 @@ def stream(
                     on_line(line)
             status = child.wait()
         except BaseException:
-            child.kill()
-            child.wait()
+            _end_with_children(child)
             raise
         finally:
             child.stdout.close()
     if status != 0:
         raise _failed(argv, status, list(last), log)
+
+
+def _end_with_children(child: subprocess.Popen[bytes]) -> None:
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+    else:
+        child.kill()
+    child.wait()
 
 
 def inherited(name: str) -> str:

@@ -19,7 +19,7 @@ from toolchain.errors import InstallError, PatchError, PinsError
 from toolchain.install import Installed, Job, Outcome
 from toolchain.installed import Toolchain
 from toolchain.pins import PinSet, Profile, require_minimum
-from toolchain.sources.trees import patch, tree
+from toolchain.sources.trees import patch, tree, tree_stat
 
 _PROFILES = [profile.value for profile in Profile]
 _profile = click.option(
@@ -88,7 +88,7 @@ def _all_current(settings: Settings, profile: str, states: dict[str, str]) -> tu
 
 def _keep_receipt(settings: Settings, toolchain: Toolchain, state: str) -> None:
     path = warm.receipt_path(str(settings.paths.toolchains), toolchain.record.name, toolchain.record.profile.value)
-    digest = tree.read_manifest(toolchain.root).digest.hex
+    digest = Sha256.of_file(toolchain.root / tree.RECORD_NAME).hex
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - warm's paths are strings
         receipt.write(path, receipt.Receipt(str(toolchain.root), digest, _present(toolchain), state))
@@ -133,18 +133,19 @@ def list_(settings: Settings) -> None:
         return
     if not found and not damaged:
         click.echo(f"nothing is installed in {settings.paths.toolchains}")
+    width = max([28, *(len(one.label) for one in found)])
     for one in found:
-        click.echo(f"{one.label:<28} {one.root}")
+        click.echo(f"{one.label:<{width}} {one.root}")
         notes = [] if one.record.key in keys else ["not what is pinned now"]
         if one.record.overridden:
             notes.append(f"its pin was overridden by {one.record.overridden}")
         if one.record.recorder:
             compiler = one.record.recorder.compiler
-            click.echo(f"{'':<28} recorder built with {compiler.id} {compiler.version}")
+            click.echo(f"{'':<{width}} recorder built with {compiler.id} {compiler.version}")
         for note in notes:
-            click.secho(f"{'':<28} {note}", fg="yellow")
+            click.secho(f"{'':<{width}} {note}", fg="yellow")
     for path in damaged:
-        click.secho(f"{'damaged':<28} {path}: its {tree.RECORD_NAME} is not whole", fg="red")
+        click.secho(f"{'damaged':<{width}} {path}: its {tree.RECORD_NAME} is not whole", fg="red")
 
 
 @click.command()
@@ -156,21 +157,22 @@ def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, e
     """Remove installed tools. Their archives stay in the cache."""
     toolchains = settings.paths.toolchains
     wanted = Profile(profile) if profile else None
-    doomed: list[Toolchain] = []
+    doomed: dict[Path, str] = {}
     for name in names:
-        if every:
-            found, _ = installed.find_all(toolchains)
-            named = [one for one in found if one.record.name == name and wanted in (None, one.record.profile)]
-            doomed += named or [installed.find(toolchains, name, wanted, None)]
-        else:
-            doomed.append(installed.find(toolchains, name, wanted, None))
-    for one in doomed:
-        installed.remove(one)
+        found, damaged = installed.find_all(toolchains)
+        named = [one for one in found if one.record.name == name and wanted in (None, one.record.profile)]
+        broken = [path for path in damaged if installed.is_root_of(path, name)]
+        if not (named if every else []) and not (broken and not named):
+            named = [installed.find(toolchains, name, wanted, None)]
+        doomed |= {one.root: one.label for one in named}
+        doomed |= dict.fromkeys(broken, f"{name} (damaged)")
+    for root in doomed:
+        installed.remove(root)
     if settings.json:
-        click.echo(json.dumps({"uninstalled": [str(one.root) for one in doomed]}, indent=2))
+        click.echo(json.dumps({"uninstalled": [str(root) for root in doomed]}, indent=2))
         return
-    for one in doomed:
-        click.echo(f"{one.label}: removed from {one.root}")
+    for root, label in doomed.items():
+        click.echo(f"{label}: removed from {root}")
 
 
 @click.command()
@@ -187,11 +189,14 @@ def env(settings: Settings, name: str, profile: str | None, form: str) -> None:
     toolchain = installed.find(
         settings.paths.toolchains, name, Profile(profile) if profile else None, _key(settings, name)
     )
+    if not tree_stat.unchanged(str(toolchain.root)):
+        tree.reopen(toolchain.root)  # says what is wrong
     wanted = toolchain.environment()
     if settings.json:
         click.echo(json.dumps({"root": str(toolchain.root), **wanted.to_json()}, indent=2))
     else:
-        click.echo(environment.as_cmake(wanted) if form == "cmake" else environment.as_shell(wanted), nl=False)
+        text = environment.as_cmake(wanted) if form == "cmake" else environment.as_shell(wanted)
+        click.echo(os.fsencode(text), nl=False)  # as bytes: a path must come out as it is, whatever the locale
 
 
 def _key(settings: Settings, name: str) -> Sha256 | None:

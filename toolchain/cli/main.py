@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
-from typing import NoReturn
+from collections.abc import Mapping
 
 import click
 
@@ -25,8 +24,6 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "layout": ("layout", "layout", "Show and check recorded layouts."),
     "doctor": ("doctor", "doctor", "Show what this machine has and lacks, with the fix for each."),
 }
-
-INTERRUPTED = 130  # what a shell reports for a process that SIGINT ended
 
 
 class LazyGroup(click.Group):
@@ -54,38 +51,38 @@ def cli() -> None:
     """Pinned GPU toolchains: fetch, verify, patch, build, install, check."""
 
 
-def report(error: ToolchainError, *, as_json: bool) -> None:
-    """Print an error once, on stderr: sentences for people, one JSON object for machines."""
-    if as_json:
-        click.echo(json.dumps(error.to_json(), sort_keys=True), err=True)
-        return
-    click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-    click.echo(error.message, err=True)
-    if error.hint:
-        click.secho("hint: ", fg="cyan", bold=True, nl=False, err=True)
-        click.echo(error.hint, err=True)
-
-
-def main() -> NoReturn:
-    """Run a command and exit with the code that its outcome means."""
+def main() -> int:
+    """Run the command in sys.argv, print what went wrong if anything did, and return the code that it ends with."""
+    as_json = "--json" in sys.argv[1:]
     try:
         status = cli.main(prog_name="toolchain", standalone_mode=False)
     except ToolchainError as error:
-        report(error, as_json="--json" in sys.argv[1:])
-        sys.exit(error.exit_code)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
-    except click.Abort:
-        sys.exit(INTERRUPTED)
-    except KeyboardInterrupt:
-        click.echo("interrupted", err=True)
-        sys.exit(INTERRUPTED)
+        _report(error.to_json(), as_json=as_json)
+        return error.exit_code
     except click.ClickException as error:
-        error.show()
-        sys.exit(error.exit_code)
-    except BrokenPipeError:
-        # Whoever read our output went away; leave without a second complaint from the interpreter's shutdown.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        if as_json:
+            message = error.format_message()
+            _report({"error": "usage", "exit_code": error.exit_code, "message": message, "hint": None}, as_json=True)
+        else:
+            error.show()
+        return error.exit_code
+    except click.Abort:  # click's word for Ctrl-C
+        raise KeyboardInterrupt from None
+    except SystemExit as stop:
+        if stop.code == 1:  # click ends so, and only so, where whoever read the output went away
+            raise BrokenPipeError from None
+        raise
     # Without its own exits, click hands the code of a command's Exit back; commands return nothing else.
-    sys.exit(status if isinstance(status, int) else 0)
+    return status if isinstance(status, int) else 0
+
+
+def _report(error: Mapping[str, object], *, as_json: bool) -> None:
+    """Print an error once: sentences on stderr for people; for machines the one JSON document of stdout."""
+    if as_json:
+        click.echo(json.dumps(error, sort_keys=True, indent=2))
+        return
+    click.secho("error: ", fg="red", bold=True, nl=False, err=True)
+    click.echo(error["message"], err=True)
+    if error["hint"]:
+        click.secho("hint: ", fg="cyan", bold=True, nl=False, err=True)
+        click.echo(error["hint"], err=True)

@@ -61,6 +61,10 @@ _SHORT_SPELLINGS = (
     (re.compile(r"vector<(\w+), ?(\d)>"), r"\1\2"),
     (re.compile(r"matrix<(\w+), ?(\d), ?(\d)>"), r"\1\2x\3"),
     (re.compile(r", ?Default\w*DataLayout"), ""),
+    # The compiler has no short name for textures with access 2, write-only (2026.12). The others are: array,
+    # multisampled, samples; shadow, combined, format.
+    (re.compile(r"_Texture<([\w.]+), ?__Shape(\w+), ?0, ?0, ?0, ?2, ?0, ?0, ?\d+>"), r"WTexture\2<\1>"),
+    (re.compile(r"_Texture<([\w.]+), ?__Shape(\w+), ?1, ?0, ?0, ?2, ?0, ?0, ?\d+>"), r"WTexture\2Array<\1>"),
 )
 _COMMON_PREFIX = {
     names.PUSH_CONSTANT_BUFFER: "push ",
@@ -290,7 +294,7 @@ class Rows:
         return ", ".join(notes)
 
     def type_name(self, reference: int | None) -> str:
-        """A type as the shader would write it: float4 for vector<float,4>, no default buffer layouts."""
+        """A type as the shader would write it: float4 for vector<float,4>, WTexture2D, no default buffer layouts."""
         found = self._type(reference)
         name = (found.full_name or found.name or "") if found else ""
         for pattern, short in _SHORT_SPELLINGS:

@@ -58,7 +58,7 @@ def at_once(
     try:
         while running and not crashes:
             running -= _ended_within(_LOOK_S, ended)
-    except KeyboardInterrupt as interrupt:
+    except (KeyboardInterrupt, SystemExit) as interrupt:  # SIGINT, or SIGTERM and SIGHUP as __main__ turns them
         crashes.append(interrupt)
     if crashes:
         cancel()

@@ -206,12 +206,8 @@ def nuget_configured(data: bytes, path: Path) -> dict[str, str]:
 
 def _nuget_config_files() -> list[Path]:
     """The user's file, then the machine's, where NuGet's documentation says that they are."""
-    import platformdirs
-
-    user = [
-        Path.home() / ".nuget" / "NuGet" / "NuGet.Config",
-        Path(platformdirs.user_config_dir("NuGet", appauthor=False, roaming=True)) / "NuGet.Config",
-    ]
+    roaming = {"win32": "AppData/Roaming", "darwin": "Library/Application Support"}.get(sys.platform, ".config")
+    user = [Path.home() / folder / "NuGet" / "NuGet.Config" for folder in (".nuget", roaming)]
     machine = {"linux": "/etc/opt/NuGet/Config", "darwin": "/Library/Application Support/NuGet/Config"}
     folder = Path(machine.get(sys.platform, "C:/Program Files (x86)/NuGet/Config"))
     return [*user, *sorted(folder.glob("*.[cC]onfig"))]

@@ -89,6 +89,7 @@ class Client:
     monotonic: Callable[[], float] = time.monotonic
     _session: requests.Session | None = field(default=None, repr=False)
     _environments: dict[tuple[str, str], _Environment] = field(default_factory=dict, repr=False)
+    _aborted: bool = field(default=False, repr=False)
     _bodies: weakref.WeakSet[_SocketBody] = field(default_factory=weakref.WeakSet, repr=False)
 
     @property
@@ -134,7 +135,8 @@ class Client:
         return self._environments[key]
 
     def abort(self) -> None:
-        """End every body that is being read, from any thread: its reader gets an error."""
+        """End every body that is being read, or will be, from any thread: its reader gets an error."""
+        self._aborted = True
         for body in list(self._bodies):
             body.abort()
 
@@ -171,6 +173,8 @@ class Client:
             if response.status_code not in (301, 302, 303, 307, 308) or "location" not in response.headers:
                 body = _SocketBody(response, shown, self.limits, self.monotonic)
                 self._bodies.add(body)
+                if self._aborted:  # between the request and here
+                    body.abort()
                 headers_seen = {name.lower(): value for name, value in response.headers.items()}
                 return Answer(response.status_code, headers_seen, shown, body)
             target = urljoin(url, response.headers["location"])

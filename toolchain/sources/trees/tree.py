@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from toolchain.digest import Sha256
-from toolchain.errors import ArchiveError, InstallError
+from toolchain.errors import ArchiveError, InstallError, PatchError
 from toolchain.fingerprint import fingerprint
 from toolchain.progress import Progress, Silent
 from toolchain.sources.trees import manifest, tree_stat
@@ -117,7 +117,10 @@ def build(
         if e.kind is Kind.FILE and e.data is not None
     }
     effects = [patch.apply(one, staging) for one in patches]
-    for effect in effects:
+    for file, effect in zip(patches, effects, strict=True):
+        for changed in effect.files:
+            if changed.path in OWN_NAMES:
+                raise PatchError(f"{file.path}: writes {changed.path}, a name that this tool keeps for itself")
         _take_effect(staging, files, effect)
     all_folders = set(folders)
     for path in files:
@@ -179,7 +182,7 @@ def seal(root: Path, tree: Manifest, *, record: Mapping[str, object] | None = No
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(root / RECORD_NAME)
-        tree_stat.record(os.fspath(root), tree.digest.hex)
+        tree_stat.record(os.fspath(root), Sha256.of(text.encode()).hex)  # so that the record cannot change unseen
     except OSError as error:
         raise unwritable(root, error) from error
 

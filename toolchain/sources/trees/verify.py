@@ -43,7 +43,7 @@ def verify(
     try:
         if not full:
             findings, _ = _compare(root, tree, ignore)
-            return _sorted([*findings, *_by_stamp(root, tree, findings)])
+            return _sorted([*findings, *_by_stamp(root, tree, findings), *_stamp_itself(root)])
         # The other cores hash what the manifest lists while this one looks at what is there.
         hashing = _Hashing(root, tree.files, jobs or default_jobs())
         try:
@@ -56,7 +56,7 @@ def verify(
             seen = hashing.digest_of(file.path)
             if seen != file.sha256.hex:
                 findings.append(_finding("content", root, file.path, f"SHA-256 {file.sha256}", f"SHA-256 {seen}"))
-        return _sorted(findings)
+        return _sorted([*findings, *_stamp_itself(root)])
     except OSError as error:
         raise InstallError(f"{error.filename or root}: cannot be read: {error.strerror or error}") from error
 
@@ -107,10 +107,20 @@ def _by_stamp(root: Path, tree: Manifest, findings: Sequence[Finding]) -> list[F
     most = len(tree.files) + len(tree.links) + len(tree.folders) + 2
     found = [
         _finding("time", root, path, "untouched since it was installed", what)
-        for path, what in tree_stat.differences(os.fspath(root), tree.digest.hex, limit=most) or ()
+        for path, what in tree_stat.differences(os.fspath(root), limit=most) or ()
         if path != "."
     ]
     return [finding for finding in found if finding.where not in known]
+
+
+def _stamp_itself(root: Path) -> list[Finding]:
+    """Whether the stamp is whole, and the one that was written with this record: else neither can be believed."""
+    record = root / RECORD_NAME
+    digest = Sha256.of_file(record).hex if record.is_file() else None
+    if digest is not None and tree_stat.differences(os.fspath(root), digest) is not None:
+        return []
+    expected = f"the stamp that was written with {RECORD_NAME}"
+    return [_finding("stamp", root, tree_stat.STAMP_NAME, expected, "none, a damaged one, or that of another record")]
 
 
 def _scan(root: str, own: Collection[str]) -> dict[str, os.stat_result]:
