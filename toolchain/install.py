@@ -161,6 +161,13 @@ def _remove_leftovers(root: Path) -> None:
 
 
 def _install(plan: _Plan, job: Job, archives: dict[Sha256, VerifiedArchive]) -> Installed:
+    try:
+        return _install_unguarded(plan, job, archives)
+    except OSError as error:  # what the modules below do not name better: a full disk between two of their steps
+        raise unwritable(job.paths.toolchains, error) from error
+
+
+def _install_unguarded(plan: _Plan, job: Job, archives: dict[Sha256, VerifiedArchive]) -> Installed:
     stood = plan.root.exists()
     toolchain = None if job.force else _present(plan)
     if toolchain is None:

@@ -169,8 +169,8 @@ def test_a_document_that_does_not_verify_is_not_kept(world: World) -> None:
     assert "the statement is about other files: other.bin" in err
     assert not world.document.exists()
     assert world.store.archive_path(SHA256).exists()  # the bytes are right, and mending the pin needs no download
-    _, err = world.run("fetch", "tool", "--json", "--quiet", code=12)
-    assert json.loads(err)["error"] == "attestation"
+    out, _ = world.run("fetch", "tool", "--json", "--quiet", code=12)
+    assert json.loads(out)["error"] == "attestation"
     world.site.pages["/tool.json"] = 404
     _, err = world.run("fetch", "tool", code=11)
     assert "HTTP 404" in err
