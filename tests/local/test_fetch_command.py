@@ -263,7 +263,7 @@ def test_fetch_offline_lists_what_is_missing(filled: tuple[World, RawServer]) ->
     for name in ("one", "two"):
         assert f"{name}.bin: missing" in err
         assert server.url(f"/{name}") in err
-    error = json.loads(world.run("fetch", "--all", "--offline", "--json", code=11)[1])
+    error = json.loads(world.run("fetch", "--all", "--offline", "--json", code=11)[0])
     assert [row["file"] for row in error["details"]["archives"]] == ["one.bin", "two.bin"]
     assert server.requests == []
 
@@ -271,7 +271,7 @@ def test_fetch_offline_lists_what_is_missing(filled: tuple[World, RawServer]) ->
 def test_the_offline_command_does_what_it_says(filled: tuple[World, RawServer]) -> None:
     """The printed command, run as it stands in a shell, with the file brought by hand."""
     world, _ = filled
-    error = json.loads(world.run("fetch", "one", "--offline", "--json", code=11)[1])
+    error = json.loads(world.run("fetch", "one", "--offline", "--json", code=11)[0])
     (row,) = error["details"]["archives"]
     (world.folder / row["file"]).write_bytes(b"1" * 5000)
     command = row["command"].replace("toolchain ", f"{sys.executable} -m toolchain ", 1)
