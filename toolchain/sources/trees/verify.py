@@ -114,10 +114,9 @@ def _by_stamp(root: Path, tree: Manifest, findings: Sequence[Finding]) -> list[F
 
 
 def _stamp_itself(root: Path) -> list[Finding]:
-    """Whether the stamp is whole, and the one that was written with this record: else neither can be believed."""
+    """Whether a sealed tree's stamp is whole, and was written with its record: else neither can be believed."""
     record = root / RECORD_NAME
-    digest = Sha256.of_file(record).hex if record.is_file() else None
-    if digest is not None and tree_stat.differences(os.fspath(root), digest) is not None:
+    if not record.is_file() or tree_stat.differences(os.fspath(root), Sha256.of_file(record).hex) is not None:
         return []
     expected = f"the stamp that was written with {RECORD_NAME}"
     return [_finding("stamp", root, tree_stat.STAMP_NAME, expected, "none, a damaged one, or that of another record")]
