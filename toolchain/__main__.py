@@ -5,11 +5,17 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing itself would cost as much as the warm path
+    from typing import TextIO
+
 OUTPUT_LOST = 141  # what a shell reports for a process that SIGPIPE ended
 
 
 def main() -> None:
     """Run the command in sys.argv and exit with the code that its outcome means."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - closed by whoever started us: nobody listens
+    sys.stderr = _Forgiving(sys.stderr or open(os.devnull, "w"))  # noqa: SIM115
     try:
         _end_cleanly_on_signals()
         status = _run(sys.argv[1:])
@@ -26,6 +32,32 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = OUTPUT_LOST
     sys.exit(status)
+
+
+class _Forgiving:
+    """A stream of messages that may be lost: one that cannot be written must not change how a command ends."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return self._stream.write(text)
+        except OSError:
+            return self._lost(len(text))
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError:
+            self._lost(0)
+
+    def _lost(self, count: int) -> int:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
+        return count
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
 
 
 def _run(arguments: list[str]) -> int:

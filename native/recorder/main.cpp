@@ -8,6 +8,7 @@
 #include "record.hpp"
 #include "rejection.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -155,6 +156,9 @@ int run(const std::vector<std::string>& arguments)
 int main(int count, char** arguments)
 {
     dream::recorder::explain_crashes();
+#ifdef SIGXFSZ
+    std::signal(SIGXFSZ, SIG_IGN); // a file that grows too large is a failed write, which removes what it made
+#endif
     try
     {
         return run({arguments + 1, arguments + count});

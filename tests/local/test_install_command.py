@@ -330,3 +330,28 @@ def test_a_root_with_a_colon_has_no_environment(toolchain: Toolchain) -> None:
     ended = toolchain.run("env", "tool", "--root", str(root))
     assert ended.status == 16
     assert "--root" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(("list",), 0), (("pins", "list"), 0), (("install", "nosuch"), 10), (("nosuch",), 2)]
+)
+@pytest.mark.parametrize("streams", [">&-", "2>/dev/full", ">&- 2>&-"])
+def test_closed_and_full_streams_leave_the_exit_code_alone(
+    toolchain: Toolchain, arguments: tuple[str, ...], status: int, streams: str
+) -> None:
+    ended = subprocess.run(
+        ["/bin/bash", "-c", f"{shlex.quote(sys.executable)} -m toolchain {shlex.join(arguments)} {streams}"],
+        cwd=toolchain.here,
+        env=toolchain.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == status, ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_pins_file_that_leads_nowhere_is_an_error(toolchain: Toolchain) -> None:
+    (toolchain.here / "pins.toml").rename(toolchain.here / "elsewhere.toml")
+    (toolchain.here / "pins.toml").symlink_to("nowhere")
+    assert toolchain.run("pins", "list", TOOLCHAIN_PINS="").status == 10

@@ -102,3 +102,16 @@ def test_names_cannot_drive_a_terminal(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "?[2J??1m" in ended.stdout
     assert not set(ended.stdout) & {"\x1b", "\x07", "\x9b"}
+
+
+def test_check_looks_at_every_file_also_beside_one_that_cannot_be_read(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.layout"
+    bad.write_bytes(PARTICLES.read_bytes()[:100])
+    ended = run("check", tmp_path / "absent", PARTICLES, bad)
+    assert ended.returncode == 18
+    assert f"ok    {PARTICLES}" in ended.stdout
+    assert "wrong" in ended.stdout
+    assert "absent" in ended.stderr
+    ended = run("check", tmp_path / "absent", bad, "--json")
+    document = json.loads(ended.stdout)
+    assert (len(document["findings"]), len(document["unreadable"]), ended.returncode) == (1, 1, 18)

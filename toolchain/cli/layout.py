@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from toolchain.cli.options import Settings, with_settings
+from toolchain.errors import LayoutError
+from toolchain.findings import Finding
 from toolchain.layout import check as check_file
 from toolchain.layout import load, names
 from toolchain.layout.model import EntryPoint, Layout, Size
@@ -50,11 +52,25 @@ def show(settings: Settings, file: Path) -> None:
 @click.argument("files", type=_FILE, nargs=-1, required=True)
 @with_settings
 def check(settings: Settings, files: tuple[Path, ...]) -> None:
-    """Check that layout files are whole and right. Exit code 1 when one is not."""
-    findings = {file: check_file(file) for file in files}
+    """Check that layout files are whole and right.
+
+    Exit code 1 when one is not, 18 when one cannot be read; every file is looked at in any case.
+    """
+    findings: dict[Path, list[Finding]] = {}
+    unreadable: list[LayoutError] = []
+    for file in files:
+        try:
+            findings[file] = check_file(file)
+        except LayoutError as error:
+            unreadable.append(error)
     found = [finding for of_file in findings.values() for finding in of_file]
     if settings.json:
-        click.echo(json.dumps({"ok": not found, "findings": [finding.to_json() for finding in found]}, indent=2))
+        document = {
+            "ok": not found and not unreadable,
+            "findings": [finding.to_json() for finding in found],
+            "unreadable": [failure.to_json() for failure in unreadable],
+        }
+        click.echo(json.dumps(document, indent=2))
     else:
         for file, of_file in findings.items():
             for finding in of_file:
@@ -63,6 +79,11 @@ def check(settings: Settings, files: tuple[Path, ...]) -> None:
             if not of_file:
                 click.secho("ok    ", fg="green", nl=False)
                 click.echo(_printable(str(file)))
+        for failure in unreadable:
+            click.secho("error: ", fg="red", nl=False, err=True)
+            click.echo(_printable(failure.message), err=True)
+    if unreadable:
+        raise click.exceptions.Exit(LayoutError.exit_code)
     if found:
         raise click.exceptions.Exit(1)
 

@@ -28,7 +28,7 @@ def pins_file(option: str | None) -> str | None:
     asked = option or os.environ.get("TOOLCHAIN_PINS")
     if asked:
         return asked
-    return "pins.toml" if os.path.isfile("pins.toml") else None
+    return "pins.toml" if os.path.lexists("pins.toml") else None  # a broken link is an error, not a reason for others
 
 
 def pin_files(asked: str | None) -> tuple[str, str, str]:
