@@ -17,7 +17,6 @@ def main() -> None:
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - closed by whoever started us: nobody listens
     sys.stderr = _Forgiving(sys.stderr or open(os.devnull, "w"))  # noqa: SIM115
     try:
-        _end_cleanly_on_signals()
         status = _run(sys.argv[1:])
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -71,6 +70,7 @@ def _run(arguments: list[str]) -> int:
 
         if warm.nothing_to_do(arguments[1:]):
             return 0
+    _end_cleanly_on_signals()  # only here: above, nothing needs to be undone, and signal takes as long as all the rest
     from toolchain.cli.main import main as run
 
     return run()
