@@ -23,6 +23,10 @@ foreach(backend IN LISTS DREAM_BACKENDS)
     endif()
 endforeach()
 
+if(DREAM_BACKENDS)
+    set(rhi_has "${DREAM_BACKENDS}")
+endif()
+
 find_package(Threads REQUIRED)
 include(CheckCXXSourceCompiles)
 check_cxx_source_compiles([[
