@@ -52,7 +52,8 @@ void spReflectionEntryPoint_getComputeThreadGroupSize(
 
 void spReflectionEntryPoint_getComputeWaveSize(SlangReflectionEntryPoint* entry, SlangUInt* size)
 {
-    if (entry && size)
+    // Slang leaves the variable alone where the entry point asks for no wave size.
+    if (entry && size && node(entry)->wave_size != 0)
         *size = node(entry)->wave_size;
 }
 
