@@ -18,14 +18,28 @@ constexpr std::array<const char*, DGPU_FEATURE_COUNT> feature_names{
     "?",         "subgroups", "float16",       "cooperative vectors", "cooperative matrices", "ray tracing",
     "ray query", "bindless",  "rasterization", "float64",             "int16",                "int64"};
 
+// From the build, which names the backends that it was asked for.
 std::uint32_t built_backends()
 {
     std::uint32_t mask = 0;
-    for (DgpuBackend backend = DGPU_BACKEND_VULKAN; backend < DGPU_BACKEND_COUNT; ++backend)
-    {
-        if (rhi::getRHI()->isDeviceTypeSupported(rhi_type_of(backend)))
-            mask |= DGPU_BACKEND_BIT(backend);
-    }
+#if defined(DREAM_HAS_VULKAN)
+    mask |= DGPU_BACKEND_BIT(DGPU_BACKEND_VULKAN);
+#endif
+#if defined(DREAM_HAS_METAL)
+    mask |= DGPU_BACKEND_BIT(DGPU_BACKEND_METAL);
+#endif
+#if defined(DREAM_HAS_WEBGPU)
+    mask |= DGPU_BACKEND_BIT(DGPU_BACKEND_WEBGPU);
+#endif
+#if defined(DREAM_HAS_D3D12)
+    mask |= DGPU_BACKEND_BIT(DGPU_BACKEND_D3D12);
+#endif
+#if defined(DREAM_HAS_D3D11)
+    mask |= DGPU_BACKEND_BIT(DGPU_BACKEND_D3D11);
+#endif
+#if defined(DREAM_HAS_CUDA)
+    mask |= DGPU_BACKEND_BIT(DGPU_BACKEND_CUDA);
+#endif
     return mask;
 }
 
