@@ -42,8 +42,9 @@ def state(
 ) -> str:
     """The state of an installation's inputs, as lines of text: equal exactly when nothing changed.
 
-    `files` and `folders` (with all below them; a file counts too) may be absent, which is a state too. `variables` are the build
-    variables of the environment; `search_path` is PATH, in which compilers are looked for. `version` is our own.
+    `files` and `folders` (with all below them; a file counts too) may be absent, which is a state too. `variables` are
+    the build variables of the environment; `search_path` is PATH, in which compilers are looked for. `version` is our
+    own.
     """
     lines = [tool, version, profile]
     lines += [_file_state(path) for path in files]
