@@ -189,6 +189,25 @@ void test_deadlines()
     expect(now <= std::chrono::steady_clock::now(), "none is now");
 }
 
+void test_deferral()
+{
+    Deferral deferred;
+    std::vector<std::weak_ptr<int>> kept;
+    for (const std::uint64_t fence : {3u, 1u, 2u})
+    {
+        auto object = std::make_shared<int>(static_cast<int>(fence));
+        kept.push_back(object);
+        deferred.add(fence, std::move(object));
+    }
+    deferred.collect(0);
+    expect(deferred.size() == 3, "nothing goes before its fence");
+    deferred.collect(2);
+    expect(deferred.size() == 1 && !kept[0].expired(), "what waits for 3 stays at 2");
+    expect(kept[1].expired() && kept[2].expired(), "what waited for 1 and 2 is gone");
+    deferred.collect(3);
+    expect(deferred.size() == 0 && kept[0].expired(), "the last goes at 3");
+}
+
 // What a released object must never see: its end before the end of the work that uses it.
 struct Resource
 {
@@ -390,6 +409,7 @@ int main()
     test_jobs_wait_for_their_fence();
     test_a_job_may_hold_the_last_reference();
     test_deadlines();
+    test_deferral();
     test_many_threads();
     test_backends();
     test_compiler_images();
