@@ -462,6 +462,7 @@ def test_verify_names_every_leftover_and_prune_removes_what_is_ours(store: Store
     dry = cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=True)
     assert len(cache.verify(store, jobs=2)) == len(planted)
     assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False) == dry
+    assert dry.findings == ()
     strangers = cache.verify(store, jobs=2)
     assert all("not ours" in one.hint and "by hand" in one.hint for one in strangers)
     left = {str(Path(one.where).relative_to(store.root)) for one in strangers}
@@ -474,8 +475,8 @@ def test_prune_keeps_what_is_pinned_even_damaged_unless_told(store: Store) -> No
         archive = pinned(DATA, server.url())
         fetch(store, archive)
     spoil(store.archive_path(archive.sha256), b"?")
-    assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False) == []
-    gone = cache.prune(store, keep={archive.sha256}, damaged=True, dry_run=False)
+    assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False).removed == ()
+    gone = cache.prune(store, keep={archive.sha256}, damaged=True, dry_run=False).removed
     assert gone[0].path == store.archive_path(archive.sha256)
 
 
@@ -496,7 +497,49 @@ def test_prune_by_someone_who_may_not_is_no_fault_of_the_network() -> None:
 def test_prune_of_everything_says_so(store: Store) -> None:
     with raw_server(ranged(DATA)) as server:
         fetch(store, pinned(DATA, server.url()))
-    assert {one.why for one in cache.prune(store, keep=None, damaged=False, dry_run=False)} == {"the cache is emptied"}
+    gone = cache.prune(store, keep=None, damaged=False, dry_run=False).removed
+    assert {one.why for one in gone} == {"the cache is emptied"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+def test_what_is_no_file_stops_no_prune_and_a_folder_is_named(store: Store, tmp_path: Path) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        fetch(store, archive)
+    folder, fifo, link = (store.archive_path(Sha256(digit * 64)) for digit in "123")
+    folder.mkdir()
+    (folder / "somebody's work").touch()
+    os.mkfifo(fifo)
+    link.symlink_to(store.archive_path(archive.sha256))
+    (store.root / "locks" / "folder.lock").mkdir()
+
+    rules = {one.where: (one.rule, one.seen) for one in cache.verify(store, jobs=1)}
+    assert rules == {
+        str(folder): ("cache.folder", "a folder, where only files belong"),
+        str(store.root / "locks/folder.lock"): ("cache.folder", "a folder, where only files belong"),
+        str(fifo): ("cache.irregular", "a FIFO"),
+        str(link): ("cache.irregular", "a symbolic link"),
+    }
+    pinned_too = {archive.sha256, *(Sha256(path.name) for path in (folder, fifo, link))}
+    for dry_run in (True, False):
+        pruned = cache.prune(store, keep=pinned_too, damaged=True, dry_run=dry_run)
+        assert {one.path for one in pruned.removed} == {fifo, link}
+        assert {one.where for one in pruned.findings} == {str(folder), str(store.root / "locks/folder.lock")}
+    assert (folder / "somebody's work").exists()
+    assert not os.path.lexists(link)
+    assert store.archive_path(archive.sha256).read_bytes() == DATA
+    pruned = cache.prune(store, keep=None, damaged=False, dry_run=False)
+    assert [one.path for one in pruned.removed][0] == store.archive_path(archive.sha256)
+    assert len(pruned.findings) == 2
+
+
+def test_a_folder_where_an_added_file_belongs(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(DATA)
+    store.archive_path(Sha256.of(DATA)).mkdir(parents=True)
+    with pytest.raises(CacheError, match="cannot publish") as caught:
+        cache.add(store, file, {}, unpinned=True)
+    assert "remove it by hand" in (caught.value.hint or "")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
@@ -515,7 +558,7 @@ def test_a_fifo_is_nowhere_waited_for(store: Store, tmp_path: Path) -> None:
         os.mkfifo(store.archive_path(archive.sha256))
         os.mkfifo(store.record_path(archive.sha256))
         assert store.look_up(archive).state is State.DAMAGED
-        assert [one.rule for one in cache.verify(store, jobs=1)] == ["cache.unreadable", "cache.bad-record"]
+        assert [one.rule for one in cache.verify(store, jobs=1)] == ["cache.irregular", "cache.bad-record"]
         fetch(store, archive)
         assert cache.verify(store, jobs=1) == []
         other = pinned(DATA[1:], server.url())
@@ -531,7 +574,7 @@ def test_what_a_running_process_works_on_is_no_leftover(store: Store) -> None:
         incoming.open()
         incoming.write(memoryview(DATA))
         assert cache.leftovers(store) == []
-        assert cache.prune(store, keep=(), damaged=False, dry_run=False) == []
+        assert cache.prune(store, keep=(), damaged=False, dry_run=False).removed == ()
         incoming.commit("https://nowhere.invalid/", "here")
     fetch(store, pinned(DATA, "https://nowhere.invalid/"), offline=True)
 

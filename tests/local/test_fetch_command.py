@@ -327,6 +327,11 @@ def test_cache_commands(filled: tuple[World, RawServer], tmp_path: Path) -> None
     document = json.loads(world.run("cache", "verify", "--json", code=1)[0])
     assert [one["rule"] for one in document["findings"]] == ["cache.damaged"]
     world.run("cache", "prune", "--all")
+    damaged.mkdir()
+    out, err = world.run("cache", "prune", code=1)
+    assert (str(damaged) in out, "nothing removed" in err) == (True, True)
+    assert json.loads(world.run("cache", "prune", "--json", code=1)[0])["findings"][0]["rule"] == "cache.folder"
+    damaged.rmdir()
     assert world.run("cache", "import", "bundle.tar")[0].startswith("1 archive of bundle.tar verified")
     world.run("fetch", "one", "--offline")
 

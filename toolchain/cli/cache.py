@@ -124,13 +124,17 @@ def _report(settings: Settings, findings: Sequence[Finding], good: str) -> None:
     if settings.json:
         click.echo(json.dumps({"ok": not findings, "findings": [one.to_json() for one in findings]}, indent=2))
     else:
-        for one in findings:
-            click.echo(f"{one.rule}: {one.where}\n  expected  {one.expected}\n  seen      {one.seen}")
-            if one.hint:
-                click.echo(f"  hint      {one.hint}")
+        _print_findings(findings)
         click.echo(good if not findings else f"{len(findings)} found", err=bool(findings))
     if findings:
         raise click.exceptions.Exit(1)
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
+    for one in findings:
+        click.echo(f"{one.rule}: {one.where}\n  expected  {one.expected}\n  seen      {one.seen}")
+        if one.hint:
+            click.echo(f"  hint      {one.hint}")
 
 
 @cache.command()
@@ -141,10 +145,12 @@ def _report(settings: Settings, findings: Sequence[Finding], good: str) -> None:
 def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None:
     """Remove what no pin of this pins file names, and what interrupted work left.
 
-    A cache that several projects share may hold what only the others pin: look with --dry-run first.
+    A cache that several projects share may hold what only the others pin: look with --dry-run first. Exit code 1 when a
+    folder lies where a file belongs: it stays, and is named.
     """
     keep = None if every else set(_by_digest(load_pins(settings)))
-    gone = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
+    pruned = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
+    gone = list(pruned.removed)
     for path in installed.leftovers(settings.paths.toolchains):
         gone.append(operation.Removal(path, 0, "what a killed installation left"))
         if not dry_run:
@@ -152,13 +158,18 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
     total = sum(one.size_bytes for one in gone)
     if settings.json:
         rows = [{"path": str(one.path), "size_bytes": one.size_bytes, "why": one.why} for one in gone]
-        click.echo(json.dumps({"dry_run": dry_run, "size_bytes": total, "removed": rows}, indent=2))
-        return
-    for one in gone:
-        click.echo(f"{one.path}: {one.why}")
-    verb = "would be removed" if dry_run else "removed"
-    what = f"{count(len(gone), 'file')}, {size_text(total)}" if gone else "nothing"
-    click.echo(f"{what} {verb}", err=True)
+        findings = [one.to_json() for one in pruned.findings]
+        document = {"dry_run": dry_run, "size_bytes": total, "removed": rows, "findings": findings}
+        click.echo(json.dumps(document, indent=2))
+    else:
+        for one in gone:
+            click.echo(f"{one.path}: {one.why}")
+        verb = "would be removed" if dry_run else "removed"
+        what = f"{count(len(gone), 'file')}, {size_text(total)}" if gone else "nothing"
+        click.echo(f"{what} {verb}", err=True)
+        _print_findings(pruned.findings)
+    if pruned.findings:
+        raise click.exceptions.Exit(1)
 
 
 @cache.command()

@@ -341,6 +341,8 @@ class Store:
             hint = f"make room on the file system of {self.root}, or choose another with --cache or DREAM_GPU_CACHE"
             with contextlib.suppress(OSError):
                 reason += f" ({shutil.disk_usage(self.root).free} bytes are free)"
+        elif error.errno == errno.EISDIR:
+            hint = f"a folder lies in a file's place: look at what it is and remove it by hand ({path})"
         return CacheError(
             f"cannot {action} {path}: {reason}",
             hint=hint,
