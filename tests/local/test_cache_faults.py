@@ -367,6 +367,21 @@ def test_an_archive_that_runs_is_replaced(store: Store) -> None:
             running.wait()
 
 
+def test_a_file_is_no_cache(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("file")
+    for name in ("file", "link"):
+        store = Store(tmp_path / name)
+        for attempt in (
+            lambda store=store: cache.entries(store),
+            lambda store=store: cache.verify(store, jobs=1),
+            lambda store=store: cache.prune(store, keep=None, damaged=False, dry_run=True),
+        ):
+            with pytest.raises(CacheError, match="expected a folder"):
+                attempt()
+    assert cache.entries(Store(tmp_path / "not yet")) == []
+
+
 def test_a_cache_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     store = Store(tmp_path / "file" / "cache")
@@ -529,7 +544,7 @@ def test_what_is_no_file_stops_no_prune_and_a_folder_is_named(store: Store, tmp_
     assert not os.path.lexists(link)
     assert store.archive_path(archive.sha256).read_bytes() == DATA
     pruned = cache.prune(store, keep=None, damaged=False, dry_run=False)
-    assert [one.path for one in pruned.removed][0] == store.archive_path(archive.sha256)
+    assert pruned.removed[0].path == store.archive_path(archive.sha256)
     assert len(pruned.findings) == 2
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +45,13 @@ class Leftover:
 
 
 def entries(store: Store) -> list[Entry]:
-    """Every archive by its name, sorted by digest."""
+    """Every archive by its name, sorted by digest; none where there is no cache yet. Raises CacheError."""
+    if store.root.exists() and not store.root.is_dir():
+        raise CacheError(
+            f"{store.root} is no cache: expected a folder, seen {standing_at(store.root)}",
+            hint="choose a folder with --cache or DREAM_GPU_CACHE",
+            details={"path": str(store.root)},
+        )
     found = []
     for path in _not_folders(store.root / "archives"):
         sha256 = _digest_of(path.name)
@@ -330,8 +335,12 @@ def _digest_of(name: str) -> Sha256 | None:
 
 
 def _children(folder: Path) -> Iterator[Path]:
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+    try:
         yield from sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # not made yet, or something that the listing of the cache's root names
+    except OSError as error:
+        raise CacheError(f"cannot read {folder}: {error.strerror or error}", details={"path": str(folder)}) from error
 
 
 def _not_folders(folder: Path) -> list[Path]:
