@@ -300,21 +300,68 @@ def test_output_that_goes_nowhere_ends_with_141_and_no_traceback(
         assert ended.returncode in ({0, 141} if sink == "| true" else {141}), ended.stderr
 
 
+@pytest.mark.parametrize("options", [(), ("--json", "--quiet")])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_an_installation_without_leftovers(
-    toolchain: Toolchain, site: Site, number: signal.Signals
+    toolchain: Toolchain, site: Site, number: signal.Signals, options: tuple[str, ...]
 ) -> None:
     site.stalled = True
-    process = toolchain.start("install", "tool")
+    process = toolchain.start("install", "tool", *options)
     while not site.requests:
         assert process.poll() is None
     process.send_signal(number)
-    _, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=20)
     assert process.returncode == 128 + number
-    assert "Traceback" not in stderr
+    assert stderr.splitlines()[-1] == f"interrupted by {number.name}"
+    if options:
+        assert stderr.count("\n") == 1
+        assert json.loads(stdout) == {
+            "error": "interrupted",
+            "exit_code": 128 + number,
+            "message": f"interrupted by {number.name}",
+            "hint": None,
+            "details": {"signal": number.name},
+        }
+    else:
+        assert "Traceback" not in stderr
+        assert stdout == ""
     leftovers = toolchain.run("cache", "verify", "--json").json()["findings"]
     # A lock file stays where the signal came while the request was on its way: named, and held by nobody.
     assert {finding["rule"] for finding in leftovers} <= {"cache.partial", "cache.stale-lock"}
+
+
+def test_a_signal_amid_a_document_adds_no_second_one(toolchain: Toolchain) -> None:
+    """The reader takes nothing, so that the command stands in the middle of its document when the signal comes."""
+    pins = toolchain.pins.read_text()
+    toolchain.pins.write_text(pins.replace("a tool of many files", "a tool " * 100_000))
+    process = toolchain.start("pins", "list", "--json")
+    assert process.stdout is not None
+    assert process.stdout.read(1) == "{"
+    process.send_signal(signal.SIGTERM)
+    stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert '"error"' not in stdout
+    assert stderr == "interrupted by SIGTERM\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("install", "--json"),
+        ("install", "tool", "--json=1"),
+        ("--json", "install", "tool"),
+        ("nosuch", "--json"),
+        ("install", "tool", "--nosuch", "--json"),
+        ("install", "tool", "--profile", "nosuch", "--json"),
+        ("cache", "--json"),
+    ],
+)
+def test_wrong_usage_is_a_document_too(toolchain: Toolchain, arguments: tuple[str, ...]) -> None:
+    ended = toolchain.run(*arguments)
+    assert (ended.status, ended.stderr) == (2, "")
+    document = ended.json()
+    assert sorted(document) == ["details", "error", "exit_code", "hint", "message"]
+    assert (document["error"], document["exit_code"]) == ("usage", 2)
 
 
 def test_a_path_comes_out_of_env_as_it_is_whatever_the_locale(toolchain: Toolchain) -> None:

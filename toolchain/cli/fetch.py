@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import click
 
+from toolchain.cli import document
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, host, load_pins
 from toolchain.errors import FetchError
@@ -130,7 +130,7 @@ def fetch(
             }
             for one in verified
         ]
-        click.echo(json.dumps({"archives": rows}, indent=2))
+        document.show({"archives": rows})
     else:
         click.echo(f"{_count(len(verified))} verified in {settings.paths.cache}")
 
@@ -142,7 +142,7 @@ def _check(settings: Settings, selection: Selection, jobs: int | None) -> None:
     holdings = survey(selection.archives, store=store, jobs=jobs or JOBS)
     lacking = [holding for holding in holdings if not holding.verified]
     if settings.json:
-        click.echo(json.dumps({"cache": str(store.root), "archives": _rows(holdings, selection, store)}, indent=2))
+        document.show({"cache": str(store.root), "archives": _rows(holdings, selection, store)})
     elif lacking:
         click.echo(listing(lacking, store))
         click.echo(f"{_count(len(lacking))} of {len(holdings)} missing or bad in {store.root}", err=True)

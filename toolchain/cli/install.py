@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import click
 
 from toolchain import environment, installed, receipt
 from toolchain import install as operation
-from toolchain.cli import locations, warm
+from toolchain.cli import document, locations, warm
 from toolchain.cli.fetching import open_fetching
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, host, load_pins, pin_files
@@ -98,7 +97,7 @@ def _keep_receipt(settings: Settings, toolchain: Toolchain, state: str) -> None:
 
 def _report(settings: Settings, done: tuple[Installed, ...]) -> None:
     if settings.json:
-        click.echo(json.dumps({"installed": [one.to_json() for one in done]}, indent=2))
+        document.show({"installed": [one.to_json() for one in done]})
         return
     for one in done:
         if one.outcome is Outcome.PRESENT:
@@ -129,7 +128,7 @@ def list_(settings: Settings) -> None:
     found, damaged = installed.find_all(settings.paths.toolchains)
     if settings.json:
         rows = [{**one.to_json(), "pinned": one.record.key in keys} for one in found]
-        click.echo(json.dumps({"installed": rows, "damaged": [str(path) for path in damaged]}, indent=2))
+        document.show({"installed": rows, "damaged": [str(path) for path in damaged]})
         return
     if not found and not damaged:
         click.echo(f"nothing is installed in {settings.paths.toolchains}")
@@ -169,7 +168,7 @@ def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, e
     for root in doomed:
         installed.remove(root)
     if settings.json:
-        click.echo(json.dumps({"uninstalled": [str(root) for root in doomed]}, indent=2))
+        document.show({"uninstalled": [str(root) for root in doomed]})
         return
     for root, label in doomed.items():
         click.echo(f"{label}: removed from {root}")
@@ -193,7 +192,7 @@ def env(settings: Settings, name: str, profile: str | None, form: str) -> None:
         tree.reopen(toolchain.root)  # says what is wrong
     wanted = toolchain.environment()
     if settings.json:
-        click.echo(json.dumps({"root": str(toolchain.root), **wanted.to_json()}, indent=2))
+        document.show({"root": str(toolchain.root), **wanted.to_json()})
     else:
         text = environment.as_cmake(wanted) if form == "cmake" else environment.as_shell(wanted)
         click.echo(os.fsencode(text), nl=False)  # as bytes: a path must come out as it is, whatever the locale
