@@ -232,6 +232,80 @@ def test_env_says_nothing_of_a_root_that_is_not_as_it_was(toolchain: Toolchain) 
     ended = toolchain.run("env", "tool")
     assert (ended.status, ended.stdout) == (16, "")
     assert "bin/file1" in ended.stderr
+    assert "toolchain install tool --profile prebuilt --force" in ended.stderr
+    assert "NAME" not in ended.stderr
+
+
+def test_list_marks_a_root_that_is_not_as_it_was(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    assert toolchain.run("list", "--json").json()["installed"][0]["intact"] is True
+    assert "damaged" not in toolchain.run("list").stdout
+    (root_of(toolchain) / "bin/file1").write_bytes(b"other")
+    assert toolchain.run("list", "--json").json()["installed"][0]["intact"] is False
+    assert "damaged" in toolchain.run("list").stdout
+    (finding, *_) = toolchain.run("cache", "verify", "--json").json()["findings"]
+    assert finding["hint"] == "toolchain install tool --profile prebuilt --force"
+    assert toolchain.run("install", "tool").status == 0
+    assert toolchain.run("list", "--json").json()["installed"][0]["intact"] is True
+
+
+@pytest.mark.parametrize("options", [("--json", "--cmake"), ("--cmake", "--shell"), ("--shell", "--json")])
+def test_env_takes_one_form(toolchain: Toolchain, options: tuple[str, ...]) -> None:
+    toolchain.run("install", "tool")
+    ended = toolchain.run("env", "tool", *options)
+    assert ended.status == 2
+    assert "one of --shell, --cmake and --json" in ended.stdout + ended.stderr
+
+
+def test_hints_name_what_is_pinned_or_installed(toolchain: Toolchain) -> None:
+    def hint(*arguments: str) -> str:
+        document = toolchain.run(*arguments, "--json").json()
+        assert document["exit_code"] == 16
+        return str(document["hint"])
+
+    assert hint("env", "tool") == "toolchain install tool"
+    assert hint("env", "tool", "--profile", "source") == "toolchain install tool --profile source"
+    assert "did you mean 'tool'" in hint("env", "tol")
+    assert "install" not in hint("env", "nosuch")
+    assert "install nosuch" not in hint("uninstall", "nosuch")
+    toolchain.run("install", "tool")
+    assert "did you mean tool?" in toolchain.run("uninstall", "tol").stderr
+    toolchain.pins.write_text("not TOML")
+    assert toolchain.run("env", "tool").status == 0
+
+
+def test_of_a_root_that_is_a_link_the_link_is_removed(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    root = root_of(toolchain)
+    elsewhere = toolchain.here / "elsewhere"
+    root.rename(elsewhere)
+    root.symlink_to(elsewhere)
+    ended = toolchain.run("uninstall", "tool")
+    assert ended.status == 0, ended.stderr
+    assert f"{elsewhere}, which it led to, stays" in ended.stdout
+    assert (elsewhere / "toolchain.json").is_file()
+    assert not [path for path in toolchain.roots.iterdir() if path.name not in (".locks", ".receipts")]
+
+
+@pytest.mark.parametrize("kind", ["file", "dangling link"])
+def test_what_stands_in_a_roots_place_is_not_replaced(toolchain: Toolchain, site: Site, kind: str) -> None:
+    toolchain.run("install", "tool")
+    root = root_of(toolchain)
+    toolchain.run("uninstall", "tool")
+    asked = len(site.requests)
+    if kind == "file":
+        root.write_text("mine")
+    else:
+        root.symlink_to("nowhere")
+    for options in ((), ("--force",)):
+        ended = toolchain.run("install", "tool", *options)
+        assert ended.status == 16
+        assert "move it away" in ended.stderr
+        assert os.path.lexists(root)
+        assert not root.is_dir()
+    assert len(site.requests) == asked
+    rules = {one["where"]: one["rule"] for one in toolchain.run("cache", "verify", "--json").json()["findings"]}
+    assert rules == {str(root): "root.unknown"}
 
 
 @pytest.mark.parametrize("damage", ["no stamp", "empty stamp", "edited record"])
