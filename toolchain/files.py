@@ -26,6 +26,11 @@ _KINDS = {
     stat.S_IFBLK: "a device",
 }
 
+TOO_LARGE_HINT = (
+    "no file may grow so large here: raise this process's limit (ulimit -f), or choose a file system that takes "
+    "larger files"
+)  # for EFBIG, which room on the disk does not mend
+
 
 class NotRegularError(OSError):
     """What stands at a path is a FIFO, a device or a socket. An `OSError`, so that it is reported as one."""

@@ -404,6 +404,32 @@ def test_a_signal_ends_an_installation_without_leftovers(
     assert {finding["rule"] for finding in leftovers} <= {"cache.partial", "cache.stale-lock"}
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(("fetch", "tool"), 17), (("cache", "export", "bundle.tar"), 17), (("install", "tool"), 16)],
+    ids=["cache", "bundle", "root"],
+)
+def test_a_limit_on_the_size_of_files_is_called_that(
+    toolchain: Toolchain, arguments: tuple[str, ...], status: int
+) -> None:
+    if arguments[0] != "fetch":
+        toolchain.run("fetch", "tool")
+    blocks = 1 if arguments[0] == "install" else 100
+    command = shlex.join([sys.executable, "-m", "toolchain", *arguments])
+    ended = subprocess.run(
+        ["/bin/bash", "-c", f"ulimit -f {blocks}; exec {command}"],
+        cwd=toolchain.here,
+        env=toolchain.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == status, ended.stderr
+    assert "File too large" in ended.stderr
+    assert "ulimit -f" in ended.stderr
+    assert "make room" not in ended.stderr
+
+
 def test_a_signal_amid_a_document_adds_no_second_one(toolchain: Toolchain) -> None:
     """The reader takes nothing, so that the command stands in the middle of its document when the signal comes."""
     pins = toolchain.pins.read_text()
