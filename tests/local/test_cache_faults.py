@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import errno
 import json
@@ -28,7 +29,7 @@ from toolchain.sources.cache.bundle import read_bundle, write_bundle
 from toolchain.sources.cache.records import Record
 from toolchain.sources.cache.store import Incoming, State, Store, VerifiedArchive
 from toolchain.sources.fetch import obtain, survey
-from toolchain.sources.trees import tree
+from toolchain.sources.trees import patch, tree
 
 DATA = bytes(range(256)) * 40
 
@@ -327,6 +328,45 @@ def test_a_disk_that_takes_no_tree_is_not_the_archives_fault(
             subprocess.run(["mount", "-o", "remount,rw", str(tiny)], check=True)
     assert str(tiny / "roots") in (caught.value.hint or "")
     assert ("bytes are free" in (caught.value.hint or "")) == (trouble == "full")
+
+
+@pytest.mark.parametrize("trouble", ["full", "limit"])
+def test_a_disk_that_takes_no_patch_is_not_the_patchs_fault(tiny: Path, tmp_path: Path, trouble: str) -> None:
+    old, new = b"".join(b"%d\n" % n for n in range(10_000)), b"".join(b"%d+\n" % n for n in range(10_000))
+    for name, data in (("a", old), ("b", new)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_bytes(data)
+    made = (
+        subprocess.run(
+            ["git", "diff", "--no-index", "a/file", "b/file"], cwd=tmp_path, capture_output=True, check=False
+        )
+        .stdout.replace(b"/b/file", b"/file")
+        .replace(b"/a/file", b"/file")
+    )
+    folder = tmp_path / "patches" / "pin"
+    folder.mkdir(parents=True)
+    (folder / "0001-x.patch").write_bytes(made)
+    (change,) = patch.load(folder)
+    root = tiny / "tree"
+    root.mkdir()
+    (root / "file").write_bytes(old)
+    if trouble == "full":
+        with contextlib.suppress(OSError), (tiny / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(4096))
+        with pytest.raises(InstallError, match="No space left on device") as caught:
+            patch.apply(change, root)
+        assert "make room" in (caught.value.hint or "")
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+    try:
+        with pytest.raises(InstallError, match="File too large"):
+            patch.apply(change, root)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 @pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])

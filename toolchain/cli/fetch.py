@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -146,11 +148,16 @@ def _check(settings: Settings, selection: Selection, jobs: int | None) -> None:
     elif lacking:
         click.echo(listing(lacking, store))
         click.echo(f"{_count(len(lacking))} of {len(holdings)} missing or bad in {store.root}", err=True)
-        click.echo("run `toolchain fetch` without --check, or bring the files and run the commands above", err=True)
+        click.echo(f"run `{_without_check()}`, or bring the files and run the commands above", err=True)
     else:
         click.echo(f"{_count(len(holdings))} verified in {store.root}")
     if lacking:
         raise click.exceptions.Exit(FetchError.exit_code)
+
+
+def _without_check() -> str:
+    """This command line, as one that downloads."""
+    return shlex.join(["toolchain", *(word for word in sys.argv[1:] if word not in ("--check", "--offline"))])
 
 
 def _rows(holdings: Sequence[Holding], selection: Selection, store: Store) -> list[dict[str, object]]:

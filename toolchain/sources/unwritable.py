@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 from pathlib import Path
 
 from toolchain.errors import InstallError
@@ -16,6 +17,15 @@ _NOT_ALLOWED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 def is_local(error: OSError) -> bool:
     """Whether an operating system's refusal is about the place that is written to, and not about what is written."""
     return error.errno in _FULL | _NOT_ALLOWED | {errno.EFBIG}
+
+
+def local_in(text: str) -> OSError | None:
+    """The first refusal of that kind in what a program printed, whose messages are in English."""
+    for line in text.splitlines():
+        for code in sorted(_FULL | _NOT_ALLOWED | {errno.EFBIG}):
+            if line.endswith(f": {os.strerror(code)}"):
+                return OSError(code, os.strerror(code))
+    return None
 
 
 def unwritable(folder: Path, error: OSError) -> InstallError:
