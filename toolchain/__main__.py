@@ -49,7 +49,7 @@ def _ended_by(signal: str, status: int) -> int:
     from toolchain.cli import document
     from toolchain.errors import as_json
 
-    _set_handlers(ignore=True)  # everything is undone: another signal would only leave this half said
+    _set_handlers(unwind=False)  # everything is undone; and whoever reads our output may never do so
     sys.stderr.write(f"interrupted by {signal}\n")
     if document.wanted(sys.argv[1:]):
         document.show_end(as_json("interrupted", status, f"interrupted by {signal}", details={"signal": signal}))
@@ -99,10 +99,10 @@ def _run(arguments: list[str]) -> int:
     return run()
 
 
-def _set_handlers(*, ignore: bool = False) -> None:
+def _set_handlers(*, unwind: bool = True) -> None:
     """SIGTERM and SIGHUP unwind as Ctrl-C does, so that staging folders go and no compiler goes on alone.
 
-    With `ignore`, they and Ctrl-C do nothing from now on.
+    Without `unwind`, any of them ends the process at once from now on.
     """
     import signal
 
@@ -113,10 +113,8 @@ def _set_handlers(*, ignore: bool = False) -> None:
         number = getattr(signal, name, None)
         if number is None:
             continue
-        if ignore:
-            signal.signal(number, signal.SIG_IGN)
-        elif signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):  # else our parent ignores it
-            signal.signal(number, end)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # what our parent had ignored stays so
+            signal.signal(number, end if unwind else signal.SIG_DFL)
 
 
 if __name__ == "__main__":

@@ -227,9 +227,8 @@ def _way_to(name: str, profile: Profile | None, pins: PinSet | None) -> str:
         except PinsError as error:
             refusal = error
         else:
-            return f"toolchain install {name}" + (
-                "" if one.value == warm.DEFAULT_PROFILE else f" --profile {one.value}"
-            )
+            option = "" if one.value == warm.DEFAULT_PROFILE else f" --profile {one.value}"
+            return f"toolchain install {name}{option}"
     assert refusal is not None  # noqa: S101 - there are profiles
     return f"{refusal.message}; {refusal.hint}"
 
