@@ -9,6 +9,13 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 
+def as_json(
+    code: str, exit_code: int, message: str, hint: str | None = None, details: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """What `--json` prints of a command that did not do what was asked, whatever the reason."""
+    return {"details": dict(details or {}), "error": code, "exit_code": exit_code, "hint": hint, "message": message}
+
+
 class ToolchainError(Exception):
     """We could not do what was asked.
 
@@ -27,13 +34,7 @@ class ToolchainError(Exception):
 
     def to_json(self) -> dict[str, object]:
         """The error as one JSON object: code, exit code, message, hint, details."""
-        return {
-            "error": self.code,
-            "exit_code": self.exit_code,
-            "message": self.message,
-            "hint": self.hint,
-            "details": self.details,
-        }
+        return as_json(self.code, self.exit_code, self.message, self.hint, self.details)
 
 
 class PinsError(ToolchainError):
