@@ -96,11 +96,11 @@ class CacheError(ToolchainError):
     """The cache, or a file for it, could not be read or written. Trying again does not help."""
 
     code = "cache"
-    exit_code = 17
+    exit_code = 20
 
 
 class LayoutError(ToolchainError):
     """A layout blob cannot be read; details hold `offset` in bytes where one is known."""
 
     code = "layout"
-    exit_code = 18
+    exit_code = 21

@@ -673,7 +673,7 @@ def test_an_export_follows_a_link_and_replaces_regular_files_alone(store: Store,
     assert fifo.is_fifo()
     with pytest.raises(CacheError, match="cannot write") as caught:
         write_bundle(tmp_path / "none" / "x.tar", archives, store)
-    assert caught.value.exit_code == 17
+    assert caught.value.exit_code == 20
 
 
 def test_a_bundle_carries_archives_and_records(store: Store, tmp_path: Path) -> None:

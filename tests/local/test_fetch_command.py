@@ -318,7 +318,7 @@ def test_cache_commands(filled: tuple[World, RawServer], tmp_path: Path) -> None
     assert "[one]" in out
     world.run("cache", "verify")
     (world.folder / "stray").write_bytes(b"stray")
-    assert "no pin names" in world.run("cache", "add", "stray", code=17)[1]
+    assert "no pin names" in world.run("cache", "add", "stray", code=20)[1]
     world.run("cache", "add", "stray", "--unpinned")
     out, _ = world.run("cache", "prune", "--dry-run")
     assert "no pin names it" in out
