@@ -57,6 +57,11 @@ export UBSAN_OPTIONS=print_stacktrace=1
 ctest --test-dir "$build/sanitized" --output-on-failure
 "$build/sanitized/tests/dream-layout-mutate" 100000 7
 
+step "thread sanitizer"
+configure "$build/threads" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DDREAM_SANITIZE=thread"
+cmake --build "$build/threads" --parallel "$jobs" --target dream-host-core-tests
+TSAN_OPTIONS=halt_on_error=1 "$build/threads/tests/dream-host-core-tests"
+
 step "libFuzzer"
 if ! command -v clang++ >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
     export DEBIAN_FRONTEND=noninteractive
