@@ -231,8 +231,7 @@ static_assert(DREAM_HAS_VULKAN == 1 && DREAM_HAS_WEBGPU == 1);
 
 def test_companions_lie_beside_the_library_and_are_named_to_it(tmp_path: Path) -> None:
     source, log = tmp_path / "source", tmp_path / "log"
-    (source / "glue").mkdir(parents=True)
-    (source / "glue/dgpu.h").touch()
+    source.mkdir()
     (source / "CMakeLists.txt").write_text(LISTS_OF_A_PACKAGE.format(modules=CHECKOUT / "native/cmake"))
     (source / "host.cpp").write_text(HOST_OF_A_PACKAGE)
     project, programs = cmake.Project(source, tmp_path / "b", "Ninja"), cmake.find_programs()
@@ -244,6 +243,7 @@ def test_companions_lie_beside_the_library_and_are_named_to_it(tmp_path: Path) -
         "libone.so",
         "libtwo.so",
     ]
+    assert (tmp_path / "p/include/dgpu.h").is_file()
 
 
 def test_unused_build_folders_are_known(tiny: TinyHost, monkeypatch: pytest.MonkeyPatch) -> None:
