@@ -117,7 +117,7 @@ def test_build_names_functions_that_replay_lacks(
 
     def check(*defined: Path) -> subprocess.CompletedProcess[str]:
         arguments = [f"-DNM={nm}", f"-DWANTED={archive}", f"-DDEFINED={';'.join(map(str, defined))}"]
-        command = [cmake, *arguments, f"-DCHECKED={tmp_path / 'checked'}", "-P", script]
+        command = [cmake, *arguments, f"-DCHECKED={tmp_path / 'checked'}", "-P", str(script)]
         return subprocess.run(command, capture_output=True, text=True, check=False)
 
     ended = check(replay)
