@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recording import SHADERS, Recorder
+from recording import CHECKOUT, SHADERS, Recorder
 
 # What a target cannot do is left out of the shader by a define.
 KITCHEN = {"wgsl": ["-DNO_ARRAYS"], "cuda": ["-DNO_SHADOW"]}
@@ -105,14 +105,16 @@ def test_build_names_functions_that_replay_lacks(
     native_build: Callable[[str], Path], slang_root: Path, tmp_path: Path
 ) -> None:
     """A slang-rhi that asks for more than replay has stops the build, with the names."""
-    build = native_build("dream-twin-replay").parent.parent
-    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
-    nm = next(line.partition("=")[2] for line in cache.splitlines() if line.startswith("CMAKE_NM:"))
-    script = Path(__file__).parents[2] / "native" / "cmake" / "check_symbols.cmake"
     archive = slang_root / "lib" / "libslang-rhi.a"
     if not archive.is_file():
         pytest.skip("this Slang root has no prebuilt slang-rhi")
-    cmake = next(line.partition("=")[2] for line in cache.splitlines() if line.startswith("CMAKE_COMMAND:"))
+    build = native_build("dream_prebuilt_symbols").parent.parent
+    lines = (build / "CMakeCache.txt").read_text(encoding="utf-8").splitlines()
+    nm, cmake = (
+        next(line.partition("=")[2] for line in lines if line.startswith(f"{name}:"))
+        for name in ("CMAKE_NM", "CMAKE_COMMAND")
+    )
+    script = CHECKOUT / "native" / "cmake" / "check_symbols.cmake"
     replay = build / "replay" / "libdream-replay.a"
 
     def check(*defined: Path) -> subprocess.CompletedProcess[str]:
