@@ -1,9 +1,9 @@
 """Reflection questions: the same ones, asked of the replay library and of the compiler's own, nanoseconds each.
 
-python bench/reflection.py [--rounds N] [--json FILE]
+python bench/reflection.py [--rounds N] [--json FILE] [--slang ROOT]
 
-Both programs run at once and answer in turn, so that the machine's drift hits both alike. Needs an installed Slang
-(`toolchain install slang`); builds native/ in build/bench.
+Both programs run at once and answer in turn, so that the machine's drift hits both alike. Builds native/ in
+build/bench.
 """
 
 from __future__ import annotations
@@ -28,6 +28,13 @@ QUESTIONS = {
     "types": "findTypeByName, of names that are there",
 }
 MOST = 1.0  # replay must not be slower than the compiler's library
+
+
+def installed() -> Path:
+    """The root that `toolchain install slang` answers."""
+    command = [sys.executable, "-m", "toolchain", "install", "slang", "--json", "--quiet"]
+    ended = subprocess.run(command, cwd=CHECKOUT, check=True, capture_output=True, text=True)
+    return Path(json.loads(ended.stdout)["installed"][0]["root"])
 
 
 def build(root: Path) -> Path:
@@ -62,15 +69,9 @@ def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rounds", type=int, default=15)
     options.add_argument("--json", type=Path)
+    options.add_argument("--slang", type=Path, help="an installed root, in place of `toolchain install slang`")
     chosen = options.parse_args()
-    listed = subprocess.run(
-        [sys.executable, "-m", "toolchain", "install", "slang", "--json", "--quiet"],
-        cwd=CHECKOUT,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    root = Path(json.loads(listed.stdout)["installed"][0]["root"])
+    root = chosen.slang or installed()
     programs = build(root)
     met = True
     results: list[dict[str, object]] = []
