@@ -3,7 +3,8 @@
 # libraries under AddressSanitizer and UndefinedBehaviorSanitizer, replay's threads under ThreadSanitizer, and fuzzing
 # where Clang is installed.
 #
-# SLANG_ROOT=DIR (a Slang compiler root, e.g. from `toolchain install slang`) adds the recorder and the replay library.
+# SLANG_ROOT=DIR (a Slang compiler root, e.g. from `toolchain install slang`) adds the recorder, the replay library and
+# the GPU host; the host with slang-rhi from source is built where the cache holds what that takes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,12 +34,25 @@ if [ -n "$root" ]; then
     recorder=(-DDREAM_BUILD_RECORDER=ON)
     replay=(-DDREAM_BUILD_REPLAY=ON "-DSLANG_ROOT=$root")
     subjects+=(replay)
+    if [ -f "$root/lib/libslang-rhi.a" ]; then
+        recorder+=(-DDREAM_BUILD_HOST=ON)
+    else
+        echo "SKIP host: $root holds no prebuilt slang-rhi"
+    fi
 else
-    echo "SKIP recorder, replay: SLANG_ROOT names no Slang compiler root"
+    echo "SKIP recorder, replay and host: SLANG_ROOT names no Slang compiler root"
 fi
 configure "$build/release" -DCMAKE_BUILD_TYPE=Release "${recorder[@]}" "${replay[@]}"
 cmake --build "$build/release" --parallel "$jobs"
 ctest --test-dir "$build/release" --output-on-failure
+
+step "the host with slang-rhi from source"
+if lacking=$(toolchain fetch slang slang-rhi vulkan-headers --profile source --check --offline 2>&1); then
+    env -u DREAM_SLANG toolchain build native --profile source --backend vulkan --backend cuda --offline --jobs "$jobs"
+else
+    echo "SKIP host from source: the cache lacks what package indexes do not have"
+    echo "$lacking"
+fi
 
 step "address and undefined-behaviour sanitizers"
 configure "$build/sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DDREAM_SANITIZE=address;undefined" "${replay[@]}"
@@ -51,13 +65,13 @@ for subject in "${subjects[@]}"; do
 done
 
 step "thread sanitizer"
-if [ -n "$root" ]; then
-    configure "$build/threads" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDREAM_SANITIZE=thread "${replay[@]}"
-    cmake --build "$build/threads" --parallel "$jobs" --target dream-replay-tests
-    "$build/threads/tests/dream-replay-tests"
-else
-    echo "SKIP thread sanitizer: only replay has threads, and SLANG_ROOT names no Slang compiler root"
-fi
+configure "$build/threads" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDREAM_SANITIZE=thread "${replay[@]}"
+threaded=(dream-host-core-tests)
+[ -z "$root" ] || threaded+=(dream-replay-tests)
+cmake --build "$build/threads" --parallel "$jobs" --target "${threaded[@]}"
+for program in "${threaded[@]}"; do
+    TSAN_OPTIONS=halt_on_error=1 "$build/threads/tests/$program"
+done
 
 step "libFuzzer"
 if ! command -v clang++ >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then

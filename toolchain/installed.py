@@ -6,17 +6,19 @@ import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from toolchain import environment, locks, receipt
 from toolchain.build.cmake import Compiler
+from toolchain.build.host_record import HostRecord
 from toolchain.digest import Sha256
 from toolchain.environment import Environment
 from toolchain.errors import InstallError
 from toolchain.findings import Finding
 from toolchain.pins import Profile
-from toolchain.sources.trees import staging, tree
+from toolchain.sources.trees import staging, tree, tree_stat
 from toolchain.sources.trees.verify import verify as verify_tree
 
 RECORD_FORMAT = 1
@@ -24,6 +26,7 @@ RECORD_FORMAT = 1
 # Beside the roots: a lock for each root at work, and the output of each root's last build.
 LOCKS = ".locks"
 LOGS = ".logs"
+BUILDS = ".builds"  # CMake's build folders of hosts, which may be deleted at any time
 
 _STRANGER = "look at what it is and remove it by hand; toolchain cache prune leaves it"
 
@@ -73,7 +76,8 @@ class Record:
     """What `toolchain.json` says of a root, apart from the list of its files.
 
     `key` is the digest of all that its tree was made from (archives, places, links, patches); `overridden` is the
-    local pins file that the pin came from, or None; `path` and `variables` are as in `Pin.bin` and `Pin.env`.
+    local pins file that the pin came from, or None; `path` and `variables` are as in `Pin.bin` and `Pin.env`. A root
+    with a `host` is no pin's: it was built by `toolchain build native`, and has this package's version.
     """
 
     name: str
@@ -88,6 +92,7 @@ class Record:
     variables: Mapping[str, str | Sequence[str]]
     recorder: RecorderRecord | None
     made_by: str
+    host: HostRecord | None = None
 
     def to_json(self) -> dict[str, object]:
         """The record as a JSON object: the `toolchain` part of toolchain.json."""
@@ -106,6 +111,7 @@ class Record:
                 name: value if isinstance(value, str) else list(value) for name, value in self.variables.items()
             },
             "recorder": self.recorder.to_json() if self.recorder else None,
+            "host": self.host.to_json() if self.host else None,
             "made_by": self.made_by,
         }
 
@@ -121,6 +127,11 @@ class Toolchain:
     def label(self) -> str:
         """The toolchain in a few words: `slang 2026.12 (prebuilt)`."""
         return f"{self.record.name} {self.record.version} ({self.record.profile.value})"
+
+    @property
+    def again(self) -> str:
+        """The command that makes this root anew."""
+        return f"toolchain install {self.record.name} --profile {self.record.profile.value} --force"
 
     def environment(self) -> Environment:
         """What this root asks of its user's environment."""
@@ -164,10 +175,23 @@ def find_all(toolchains: Path) -> tuple[tuple[Toolchain, ...], tuple[Path, ...]]
     return tuple(found), tuple(damaged)
 
 
-def find(toolchains: Path, name: str, profile: Profile | None, key: Sha256 | None) -> Toolchain:
+def damage(toolchain: Toolchain) -> InstallError | None:
+    """What is not as it was installed, by stat, as the error for whoever needs the root whole; None where all is."""
+    if tree_stat.unchanged(str(toolchain.root)):
+        return None
+    try:
+        tree.reopen(toolchain.root)
+    except InstallError as error:
+        return InstallError(error.message, hint=toolchain.again, details=error.details)
+    return None
+
+
+def find(
+    toolchains: Path, name: str, profile: Profile | None, key: Sha256 | None, *, otherwise: str | None = None
+) -> Toolchain:
     """The installed toolchain of that name: the one with `key` where that is given and there, else the only one.
 
-    Raises InstallError where there is none, or several that nothing tells apart.
+    Raises InstallError where there is none, with the hint `otherwise`, or several that nothing tells apart.
     """
     found, damaged = find_all(toolchains)
     named = [one for one in found if one.record.name == name and profile in (None, one.record.profile)]
@@ -178,11 +202,11 @@ def find(toolchains: Path, name: str, profile: Profile | None, key: Sha256 | Non
     if not chosen:
         others = ", ".join(sorted({one.label for one in found})) or "nothing"
         broken = "".join(f"; {path} is damaged" for path in damaged if is_root_of(path, name))
-        option = f" --profile {profile.value}" if profile else ""
+        near = "".join(f"; did you mean {one}?" for one in _near(name, {one.record.name for one in found}))
         raise InstallError(
             f"{name}{f' ({profile.value})' if profile else ''} is not installed in {toolchains}; "
-            f"installed there: {others}{broken}",
-            hint=f"toolchain install {name}{option}",
+            f"installed there: {others}{broken}{near}",
+            hint=otherwise,
         )
     listed = "".join(f"\n  {one.label} in {one.root}" for one in chosen)
     raise InstallError(
@@ -193,13 +217,21 @@ def find(toolchains: Path, name: str, profile: Profile | None, key: Sha256 | Non
     )
 
 
+def _near(name: str, names: set[str]) -> list[str]:
+    return get_close_matches(name, sorted(names - {name}), n=1)
+
+
 def is_root_of(folder: Path, name: str) -> bool:
     """Whether a folder is called as a root of that pin is: NAME-VERSION-KEY."""
     return re.fullmatch(rf"{re.escape(name)}-[^-].*-[0-9a-f]{{12}}", folder.name) is not None
 
 
-def remove(root: Path) -> None:
-    """Remove an installed root. It stops looking installed at once, and is deleted then. Raises InstallError."""
+def remove(root: Path) -> Path | None:
+    """Remove an installed root. It stops looking installed at once, and is deleted then. Raises InstallError.
+
+    Of a root that is a symbolic link only the link is removed; what it leads to stays, and is returned.
+    """
+    leads_to = root.resolve() if root.is_symlink() else None
     aside = tree.beside(root)
     try:
         root.rename(aside)
@@ -208,12 +240,16 @@ def remove(root: Path) -> None:
             f"cannot remove {root}: {error.strerror or error}", hint=f"you must be able to write to {root.parent}"
         ) from error
     try:
-        shutil.rmtree(aside)
+        if leads_to is not None:
+            aside.unlink()
+        else:
+            shutil.rmtree(aside)
     except OSError as error:
         raise InstallError(
             f"{root} is uninstalled, and {aside} cannot be deleted: {error.strerror or error}",
             hint="delete that folder by hand, or with `toolchain cache prune`",
         ) from error
+    return leads_to
 
 
 def verify(toolchains: Path, *, full: bool) -> list[Finding]:
@@ -227,12 +263,13 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
         for path in damaged
     ]
     for one in found:
-        findings += verify_tree(one.root, tree.read_manifest(one.root), full=full)
+        of_tree = verify_tree(one.root, tree.read_manifest(one.root), full=full)
+        findings += [replace(finding, hint=one.again) for finding in of_tree]
     findings += [
         Finding("root.leftover", str(path), "nothing left over", "what a killed process left", "toolchain cache prune")
         for path in leftovers(toolchains)
     ]
-    strangers = [path for path in _folders_and_files(toolchains) if path.is_file()]
+    strangers = [path for path in _folders_and_files(toolchains) if not path.is_dir()]
     findings += [
         Finding("root.unknown", str(path), "nothing but roots", "something that is not ours", _STRANGER)
         for path in strangers
@@ -253,6 +290,15 @@ def leftovers(toolchains: Path) -> list[Path]:
     return sorted(left)
 
 
+def unused_builds(toolchains: Path) -> list[Path]:
+    """Build folders of hosts that no installed host came out of, and that nobody works in."""
+    if not (toolchains / BUILDS).is_dir():
+        return []
+    used = {one.record.host.build for one in find_all(toolchains)[0] if one.record.host}
+    folders = sorted(path for path in (toolchains / BUILDS).iterdir() if path.name not in used)
+    return [path for path in folders if not locks.is_held(toolchains / LOCKS / f"{path.name}.lock")]
+
+
 def _folders_and_files(toolchains: Path) -> list[Path]:
     folders = sorted(toolchains.iterdir()) if toolchains.is_dir() else []
     return [path for path in folders if not path.name.startswith(".")]
@@ -266,6 +312,7 @@ def _record(raw: Mapping[str, object]) -> Record:
         return value
 
     recorder = raw["recorder"]
+    host = raw.get("host")
     overridden = raw["overridden"]
     return Record(
         name=text("name"),
@@ -283,6 +330,7 @@ def _record(raw: Mapping[str, object]) -> Record:
         },
         recorder=None if recorder is None else _recorder(_mapping(recorder)),
         made_by=text("made_by"),
+        host=None if host is None else HostRecord.from_json(_mapping(host)),
     )
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Raised whenever the same archives, strip, places, links and patches would make another tree.
 TREE_FORMAT = 1
 
-_AGAIN = "install it again: toolchain install NAME --force"
+_AGAIN = "install it again with --force"
 
 # A symbolic link that a pin adds: its path, and its target as seen from the link's folder.
 Link = tuple[PurePosixPath | str, PurePosixPath | str]
@@ -134,6 +134,19 @@ def build(
     )
     _settle(staging, result)
     return result
+
+
+def adopt(root: Path) -> Manifest:
+    """The manifest of what a build made below `root`; everything there gets its mode and the one time first.
+
+    Raises InstallError.
+    """
+    found = scan(root)
+    if HAS_MODES:
+        for file in found.files:
+            (root / file.path).chmod(int(MODE[file.executable], 8))
+    _settle(root, found)
+    return found
 
 
 def _take_effect(root: Path, files: dict[str, TreeFile], effect: PatchEffect) -> None:
@@ -238,6 +251,7 @@ __all__ = [
     "Link",
     "Manifest",
     "SourceTree",
+    "adopt",
     "beside",
     "build",
     "discard",

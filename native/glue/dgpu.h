@@ -1,0 +1,893 @@
+/* The GPU host's flat C surface: devices, resources, pipelines from precompiled shaders, and command streams.
+ *
+ * The library behind it, libdream_host_gpu, holds no shader compiler and loads none. A pipeline is made from a recorded
+ * layout (what dream-slang-layout wrote) and the code that was compiled with it.
+ *
+ * HANDLES are positive 64-bit numbers; 0 means that a call failed. A handle names one object for ever: once released it
+ * is stale, and never names a newer one. A handle belongs to one device; used with another it gives DGPU_EWRONGDEVICE.
+ *
+ * ERRORS. A call that makes something returns its handle or 0; any other call returns a status, DGPU_OK or one of
+ * DGPU_E*. After a failure, `dgpu_last_error` gives, on the thread that failed, "CODE\ndetail": what was expected, what
+ * was seen, and what to do. A failed call changes nothing. No call falls back to another backend.
+ *
+ * THREADS. Every call may come from any thread; one lock of the process orders them. The calls that wait
+ * (`dgpu_device_wait`, `dgpu_read_wait`) wait without it. Call-backs run on a completion thread without the lock, so
+ * that they may call anything but `dgpu_device_wait`, `dgpu_read_wait` and `dgpu_shut_down`. One command encoder is used
+ * by one thread at a time.
+ *
+ * OWNERSHIP. Whatever a call is given by pointer is read before it returns and need not live on, save where it says
+ * otherwise. Text is UTF-8 and ends with NUL. Released resources live until the work that uses them has finished.
+ *
+ * STRUCTURES that a caller fills begin with `struct_size`, which is their sizeof: a later version of this library may
+ * append members, whose meaning when absent is 0.
+ */
+#ifndef DREAM_DGPU_H
+#define DREAM_DGPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#if defined(DGPU_BUILD)
+#define DGPU_API __declspec(dllexport)
+#else
+#define DGPU_API __declspec(dllimport)
+#endif
+#else
+#define DGPU_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised when a call or a structure changes in a way that an old caller would notice. */
+#define DGPU_ABI_VERSION 1
+
+typedef int64_t DgpuDevice;
+typedef int64_t DgpuBuffer;
+typedef int64_t DgpuTexture;
+typedef int64_t DgpuTextureView;
+typedef int64_t DgpuSampler;
+typedef int64_t DgpuProgram;
+typedef int64_t DgpuPipeline;
+typedef int64_t DgpuEncoder;
+typedef int64_t DgpuRead;
+
+/* ---------------------------------------------------------------------------------------------- status and errors */
+
+typedef int32_t DgpuStatus;
+enum
+{
+    DGPU_OK = 0,
+    DGPU_EINVALID = 1,      /* an argument that no device would accept */
+    DGPU_ESTALE = 2,        /* a handle that was released, or never given, or of another kind */
+    DGPU_EWRONGDEVICE = 3,  /* objects of two devices in one call */
+    DGPU_EUNAVAILABLE = 4,  /* the backend cannot open on this machine */
+    DGPU_ENOTCOMPILED = 5,  /* the bundle, or this library, lacks the backend that was asked for */
+    DGPU_EUNSUPPORTED = 6,  /* the device lacks a feature that is needed */
+    DGPU_EDEVICELOST = 7,   /* the device is lost; so is all of its work. Sticky */
+    DGPU_ELAYOUT = 8,       /* bytes that are no layout, or one of another Slang or target */
+    DGPU_ECODE = 9,         /* code that is not the one that the layout was recorded with */
+    DGPU_EENTRY = 10,       /* no entry point of that name or stage */
+    DGPU_EBINDING = 11,     /* a parameter row that resolves nowhere, or cannot hold what it is given */
+    DGPU_ERANGE = 12,       /* outside of a buffer, texture, array or table */
+    DGPU_EMEMORY = 13,      /* out of memory, of the host or the device */
+    DGPU_EDRIVER = 14,      /* the driver refused; the detail has its first message */
+    DGPU_EPENDING = 15,     /* not finished yet: a wait that ran out of time, or data asked for too early */
+    DGPU_EINTERNAL = 16     /* a fault of this library: please report it */
+};
+
+/* A process that strict ahead-of-time checking ends has this exit status. */
+#define DGPU_STRICT_AOT_EXIT_STATUS 86
+
+/* DGPU_ABI_VERSION of the library: a caller compares it with its header's. */
+DGPU_API uint32_t dgpu_abi_version(void);
+
+/* The name of a status, "EINVALID" for instance; "?" for a number that is none. Static. */
+DGPU_API const char* dgpu_status_name(DgpuStatus status);
+
+/* The status of the last call that failed on this thread, and its text "CODE\ndetail" (never NULL; valid until the next
+ * failure on this thread). A call that succeeds leaves both as they are. */
+DGPU_API DgpuStatus dgpu_last_status(void);
+DGPU_API const char* dgpu_last_error(void);
+
+/* ---------------------------------------------------------------------------------------------- backends */
+
+typedef uint32_t DgpuBackend;
+enum
+{
+    DGPU_BACKEND_AUTO = 0,
+    DGPU_BACKEND_VULKAN = 1,
+    DGPU_BACKEND_METAL = 2,
+    DGPU_BACKEND_WEBGPU = 3,
+    DGPU_BACKEND_D3D12 = 4,
+    DGPU_BACKEND_D3D11 = 5,
+    DGPU_BACKEND_CUDA = 6, /* compute only: never chosen by itself */
+    DGPU_BACKEND_COUNT = 7
+};
+/* The bit of a backend in a mask. */
+#define DGPU_BACKEND_BIT(backend) (1u << (backend))
+
+typedef uint32_t DgpuPlatform;
+enum
+{
+    DGPU_PLATFORM_THIS = 0,
+    DGPU_PLATFORM_LINUX = 1,
+    DGPU_PLATFORM_MACOS = 2,
+    DGPU_PLATFORM_WINDOWS = 3
+};
+
+/* "vulkan" and so on; "?" for a number that is none. Static. */
+DGPU_API const char* dgpu_backend_name(DgpuBackend backend);
+
+/* The mask of the backends that this library was built with. */
+DGPU_API uint32_t dgpu_backends_built(void);
+
+/* The backends that a device creation would try, in order. Pure: it opens nothing.
+ *
+ * `requested` DGPU_BACKEND_AUTO gives the platform's order without the backends that `mask` or `built` lack; an explicit
+ * backend gives itself alone. `mask` 0 admits all. DGPU_ENOTCOMPILED where nothing is left; its detail holds the
+ * backend's number. `candidates` has room for DGPU_BACKEND_COUNT. */
+DGPU_API DgpuStatus dgpu_backend_candidates(
+    DgpuPlatform platform,
+    DgpuBackend requested,
+    uint32_t mask,
+    uint32_t built,
+    DgpuBackend* candidates,
+    uint32_t* candidate_count);
+
+/* Shared libraries that must lie beside this one, by file name: what packagers ship with it. NULL past the last. */
+DGPU_API const char* dgpu_companion(uint32_t index);
+
+/* ---------------------------------------------------------------------------------------------- ahead of time */
+
+/* The path of a Slang compiler that is mapped into this process, or "" for none. Static per thread.
+ *
+ * With DREAM_GPU_STRICT_AOT=1 in the environment, device, program and pipeline creation end the process with
+ * DGPU_STRICT_AOT_EXIT_STATUS and that path on stderr if there is one. */
+DGPU_API const char* dgpu_mapped_compiler(void);
+
+/* ---------------------------------------------------------------------------------------------- adapters and devices */
+
+typedef uint32_t DgpuAdapterType;
+enum
+{
+    DGPU_ADAPTER_UNKNOWN = 0,
+    DGPU_ADAPTER_DISCRETE = 1,
+    DGPU_ADAPTER_INTEGRATED = 2,
+    DGPU_ADAPTER_SOFTWARE = 3
+};
+
+typedef struct DgpuAdapterInfo
+{
+    uint32_t struct_size;
+    DgpuAdapterType type;
+    uint32_t vendor_id; /* PCI's; 0 where unknown */
+    uint32_t device_id;
+    uint8_t luid[16];
+    char name[128];
+} DgpuAdapterInfo;
+
+/* How many adapters a backend sees; 0 also where it cannot open (see dgpu_last_error then). */
+DGPU_API uint32_t dgpu_adapter_count(DgpuBackend backend);
+
+/* DGPU_ERANGE past the last. */
+DGPU_API DgpuStatus dgpu_adapter_info(DgpuBackend backend, uint32_t index, DgpuAdapterInfo* info);
+
+#define DGPU_ADAPTER_ANY UINT32_MAX
+
+typedef struct DgpuDeviceDesc
+{
+    uint32_t struct_size;
+    DgpuBackend backend;
+    uint32_t backend_mask;  /* what the caller has shaders for; 0: any */
+    uint32_t adapter;       /* index among the backend's adapters, or DGPU_ADAPTER_ANY */
+    uint32_t validation;    /* 1: slang-rhi's own validation of every call */
+    uint32_t debug_layer;   /* 1: the API's debug layer, where installed */
+} DgpuDeviceDesc;
+
+/* Opens a device. DGPU_ENOTCOMPILED, DGPU_EUNAVAILABLE with each candidate's reason, DGPU_ERANGE for the adapter.
+ * Releasing it ends nothing that is under way: queued reads finish, and the device closes when all of its work and
+ * resources are gone. */
+DGPU_API DgpuDevice dgpu_device_create(const DgpuDeviceDesc* desc);
+
+typedef struct DgpuLimits
+{
+    uint64_t max_buffer_size_bytes;
+    uint32_t max_texture_size_1d;
+    uint32_t max_texture_size_2d;
+    uint32_t max_texture_size_3d;
+    uint32_t max_texture_size_cube;
+    uint32_t max_texture_layers;
+    uint32_t max_vertex_attributes;
+    uint32_t max_vertex_streams;
+    uint32_t max_vertex_stride_bytes;
+    uint32_t max_threads_per_group;
+    uint32_t max_group_size[3];
+    uint32_t max_groups[3]; /* per dispatch */
+    uint32_t min_wave_size; /* 0: unknown */
+    uint32_t max_wave_size;
+    uint32_t max_viewports;
+    uint32_t max_samplers;
+} DgpuLimits;
+
+typedef struct DgpuDeviceInfo
+{
+    uint32_t struct_size;
+    DgpuBackend backend;
+    uint8_t luid[16];
+    char adapter_name[128];
+    DgpuLimits limits;
+} DgpuDeviceInfo;
+
+DGPU_API DgpuStatus dgpu_device_info(DgpuDevice device, DgpuDeviceInfo* info);
+
+typedef uint32_t DgpuFeature;
+enum
+{
+    DGPU_FEATURE_SUBGROUPS = 1,
+    DGPU_FEATURE_FLOAT16 = 2,
+    DGPU_FEATURE_COOPERATIVE_VECTORS = 3,
+    DGPU_FEATURE_COOPERATIVE_MATRICES = 4,
+    DGPU_FEATURE_RAY_TRACING = 5,
+    DGPU_FEATURE_RAY_QUERY = 6,
+    DGPU_FEATURE_BINDLESS = 7,
+    DGPU_FEATURE_RASTERIZATION = 8,
+    DGPU_FEATURE_FLOAT64 = 9,
+    DGPU_FEATURE_INT16 = 10,
+    DGPU_FEATURE_INT64 = 11,
+    DGPU_FEATURE_COUNT = 12
+};
+
+/* 1 or 0 in `has`. DGPU_EINVALID for a number that is no feature. */
+DGPU_API DgpuStatus dgpu_device_has_feature(DgpuDevice device, DgpuFeature feature, uint32_t* has);
+
+/* "subgroups" and so on; "?" for a number that is none. Static. */
+DGPU_API const char* dgpu_feature_name(DgpuFeature feature);
+
+/* Waits until all work that was submitted so far has finished, and the reads among it are delivered. DGPU_EPENDING when
+ * `timeout_ns` runs out. UINT64_MAX waits for ever. */
+DGPU_API DgpuStatus dgpu_device_wait(DgpuDevice device, uint64_t timeout_ns);
+
+/* The newest fence value that has been submitted, and the newest that has passed. 0 before the first. */
+DGPU_API DgpuStatus dgpu_device_fences(DgpuDevice device, uint64_t* submitted, uint64_t* passed);
+
+/* Waits for one fence value. DGPU_ERANGE for one that no submission returned. */
+DGPU_API DgpuStatus dgpu_device_wait_fence(DgpuDevice device, uint64_t fence, uint64_t timeout_ns);
+
+/* Takes the first message of the driver since the last report (a failed call reports too): NUL-terminated text of at
+ * most `size` bytes, "" for none. */
+DGPU_API DgpuStatus dgpu_device_take_message(DgpuDevice device, char* text, uint64_t size);
+
+/* For tests: from now on the device behaves as if its driver had lost it. */
+DGPU_API DgpuStatus dgpu_device_simulate_loss(DgpuDevice device);
+
+typedef struct DgpuCounts
+{
+    uint32_t struct_size;
+    uint32_t live;     /* objects of the device with a valid handle */
+    uint32_t deferred; /* released objects that wait for their work */
+    uint32_t queued;   /* jobs that the completion thread has not finished */
+} DgpuCounts;
+
+DGPU_API DgpuStatus dgpu_device_counts(DgpuDevice device, DgpuCounts* counts);
+
+/* Releases an object of any kind. Work that uses it goes on. DGPU_ESTALE the second time. */
+DGPU_API DgpuStatus dgpu_release(int64_t handle);
+
+/* Devices that have not closed: those with a handle, and those with work or resources. */
+DGPU_API uint32_t dgpu_open_devices(void);
+
+/* Releases every object and waits until every device has closed. The library may be used again after it. */
+DGPU_API DgpuStatus dgpu_shut_down(void);
+
+/* ---------------------------------------------------------------------------------------------- formats */
+
+typedef uint32_t DgpuFormat;
+enum
+{
+    DGPU_FORMAT_UNDEFINED = 0,
+    DGPU_FORMAT_R8_UINT = 1,
+    DGPU_FORMAT_R8_SINT = 2,
+    DGPU_FORMAT_R8_UNORM = 3,
+    DGPU_FORMAT_R8_SNORM = 4,
+    DGPU_FORMAT_RG8_UINT = 5,
+    DGPU_FORMAT_RG8_SINT = 6,
+    DGPU_FORMAT_RG8_UNORM = 7,
+    DGPU_FORMAT_RG8_SNORM = 8,
+    DGPU_FORMAT_RGBA8_UINT = 9,
+    DGPU_FORMAT_RGBA8_SINT = 10,
+    DGPU_FORMAT_RGBA8_UNORM = 11,
+    DGPU_FORMAT_RGBA8_UNORM_SRGB = 12,
+    DGPU_FORMAT_RGBA8_SNORM = 13,
+    DGPU_FORMAT_BGRA8_UNORM = 14,
+    DGPU_FORMAT_BGRA8_UNORM_SRGB = 15,
+    DGPU_FORMAT_R16_UINT = 16,
+    DGPU_FORMAT_R16_SINT = 17,
+    DGPU_FORMAT_R16_UNORM = 18,
+    DGPU_FORMAT_R16_SNORM = 19,
+    DGPU_FORMAT_R16_FLOAT = 20,
+    DGPU_FORMAT_RG16_UINT = 21,
+    DGPU_FORMAT_RG16_SINT = 22,
+    DGPU_FORMAT_RG16_UNORM = 23,
+    DGPU_FORMAT_RG16_SNORM = 24,
+    DGPU_FORMAT_RG16_FLOAT = 25,
+    DGPU_FORMAT_RGBA16_UINT = 26,
+    DGPU_FORMAT_RGBA16_SINT = 27,
+    DGPU_FORMAT_RGBA16_UNORM = 28,
+    DGPU_FORMAT_RGBA16_SNORM = 29,
+    DGPU_FORMAT_RGBA16_FLOAT = 30,
+    DGPU_FORMAT_R32_UINT = 31,
+    DGPU_FORMAT_R32_SINT = 32,
+    DGPU_FORMAT_R32_FLOAT = 33,
+    DGPU_FORMAT_RG32_UINT = 34,
+    DGPU_FORMAT_RG32_SINT = 35,
+    DGPU_FORMAT_RG32_FLOAT = 36,
+    DGPU_FORMAT_RGB32_UINT = 37,
+    DGPU_FORMAT_RGB32_SINT = 38,
+    DGPU_FORMAT_RGB32_FLOAT = 39,
+    DGPU_FORMAT_RGBA32_UINT = 40,
+    DGPU_FORMAT_RGBA32_SINT = 41,
+    DGPU_FORMAT_RGBA32_FLOAT = 42,
+    DGPU_FORMAT_RGB10A2_UINT = 43,
+    DGPU_FORMAT_RGB10A2_UNORM = 44,
+    DGPU_FORMAT_R11G11B10_FLOAT = 45,
+    DGPU_FORMAT_RGB9E5_UFLOAT = 46,
+    DGPU_FORMAT_D16_UNORM = 47,
+    DGPU_FORMAT_D32_FLOAT = 48,
+    DGPU_FORMAT_D32_FLOAT_S8_UINT = 49,
+    DGPU_FORMAT_BC1_UNORM = 50,
+    DGPU_FORMAT_BC1_UNORM_SRGB = 51,
+    DGPU_FORMAT_BC3_UNORM = 52,
+    DGPU_FORMAT_BC3_UNORM_SRGB = 53,
+    DGPU_FORMAT_BC4_UNORM = 54,
+    DGPU_FORMAT_BC5_UNORM = 55,
+    DGPU_FORMAT_BC6H_UFLOAT = 56,
+    DGPU_FORMAT_BC7_UNORM = 57,
+    DGPU_FORMAT_BC7_UNORM_SRGB = 58,
+    DGPU_FORMAT_COUNT = 59
+};
+
+/* What a device can do with a format: bits of DgpuFormatUse. */
+enum
+{
+    DGPU_FORMAT_SAMPLE = 1u << 0,
+    DGPU_FORMAT_STORE = 1u << 1,
+    DGPU_FORMAT_COLOR_TARGET = 1u << 2,
+    DGPU_FORMAT_BLEND = 1u << 3,
+    DGPU_FORMAT_DEPTH_STENCIL = 1u << 4,
+    DGPU_FORMAT_VERTEX = 1u << 5,
+    DGPU_FORMAT_MULTISAMPLE = 1u << 6
+};
+DGPU_API DgpuStatus dgpu_device_format_uses(DgpuDevice device, DgpuFormat format, uint32_t* uses);
+
+/* The bytes of one block (a texel of most formats) and the texels on its side; zeros for what is no format. */
+DGPU_API void dgpu_format_block(DgpuFormat format, uint32_t* block_size_bytes, uint32_t* block_side_texels);
+
+/* ---------------------------------------------------------------------------------------------- buffers */
+
+enum /* DgpuBufferDesc.usage */
+{
+    DGPU_BUFFER_VERTEX = 1u << 0,
+    DGPU_BUFFER_INDEX = 1u << 1,
+    DGPU_BUFFER_CONSTANT = 1u << 2,
+    DGPU_BUFFER_READ = 1u << 3,     /* StructuredBuffer, ByteAddressBuffer, Buffer */
+    DGPU_BUFFER_WRITE = 1u << 4,    /* their RW forms */
+    DGPU_BUFFER_INDIRECT = 1u << 5  /* arguments of indirect draws and dispatches */
+};
+
+typedef struct DgpuBufferDesc
+{
+    uint32_t struct_size;
+    uint32_t usage;
+    uint64_t size_bytes;   /* above 0; rounded up to whole 4-byte words */
+    uint32_t stride_bytes; /* of a structured buffer's elements, else 0 */
+    DgpuFormat format;     /* of a typed buffer's elements, else 0 */
+    const char* label;     /* or NULL */
+} DgpuBufferDesc;
+
+/* A buffer in device memory, with `size` bytes at `initial` as its beginning (NULL and 0 for none) and zeros after them.
+ * DGPU_EINVALID, DGPU_ERANGE (too large for the device, or `size` above the buffer's), DGPU_EMEMORY. */
+DGPU_API DgpuBuffer dgpu_buffer_create(DgpuDevice device, const DgpuBufferDesc* desc, const void* initial, uint64_t size);
+
+/* In bytes, rounded up to whole words; 0 for a stale handle. */
+DGPU_API uint64_t dgpu_buffer_size(DgpuBuffer buffer);
+
+/* Writes at once, after all that was submitted before. DGPU_ERANGE unless all of it is inside. A write that ends with
+ * the buffer may have any length; its last word is padded with zeros. On WebGPU any other write begins and ends on a
+ * word's boundary (DGPU_EINVALID). */
+DGPU_API DgpuStatus dgpu_buffer_write(DgpuBuffer buffer, uint64_t offset_bytes, const void* data, uint64_t size_bytes);
+
+/* ---------------------------------------------------------------------------------------------- reads */
+
+/* Called once on the completion thread when a read has ended; `status` DGPU_OK when its data is there. */
+typedef void (*DgpuReadDone)(void* user, DgpuRead read, DgpuStatus status);
+
+/* Starts to read from a buffer, after all that was submitted before. The read owns the memory that it fills, and goes on
+ * when the buffer is released. `done` may be NULL. 0 with DGPU_ERANGE, DGPU_EMEMORY, … */
+DGPU_API DgpuRead
+dgpu_buffer_read(DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes, DgpuReadDone done, void* user);
+
+/* The same of one layer and mip of a texture: rows without padding, from the top, slices one after another. */
+DGPU_API DgpuRead dgpu_texture_read(DgpuTexture texture, uint32_t layer, uint32_t mip, DgpuReadDone done, void* user);
+
+/* DGPU_OK when the data is there, DGPU_EPENDING after `timeout_ns`, else why the read failed. 0 polls. */
+DGPU_API DgpuStatus dgpu_read_wait(DgpuRead read, uint64_t timeout_ns);
+
+/* The data of a finished read, valid until the read is released. NULL and 0 before, and of a failed one. */
+DGPU_API DgpuStatus dgpu_read_data(DgpuRead read, const void** data, uint64_t* size_bytes);
+
+/* ---------------------------------------------------------------------------------------------- textures, samplers */
+
+typedef uint32_t DgpuTextureType;
+enum
+{
+    DGPU_TEXTURE_1D = 1,
+    DGPU_TEXTURE_1D_ARRAY = 2,
+    DGPU_TEXTURE_2D = 3,
+    DGPU_TEXTURE_2D_ARRAY = 4,
+    DGPU_TEXTURE_3D = 5,
+    DGPU_TEXTURE_CUBE = 6,
+    DGPU_TEXTURE_CUBE_ARRAY = 7
+};
+
+enum /* DgpuTextureDesc.usage */
+{
+    DGPU_TEXTURE_SAMPLE = 1u << 0,
+    DGPU_TEXTURE_STORE = 1u << 1,
+    DGPU_TEXTURE_COLOR_TARGET = 1u << 2,
+    DGPU_TEXTURE_DEPTH_STENCIL = 1u << 3
+};
+
+typedef struct DgpuTextureDesc
+{
+    uint32_t struct_size;
+    DgpuTextureType type;
+    DgpuFormat format;
+    uint32_t usage;
+    uint32_t width;        /* texels; height and depth are 1 where the type has none */
+    uint32_t height;
+    uint32_t depth;
+    uint32_t array_length; /* of an array, in cubes of a cube array; else 1 */
+    uint32_t mip_count;    /* 0: down to one texel */
+    uint32_t sample_count; /* 1, or more for a multisampled 2D target */
+    const char* label;
+} DgpuTextureDesc;
+
+/* The bytes of one layer and mip. */
+typedef struct DgpuTexels
+{
+    const void* data;
+    uint64_t size_bytes;        /* of `data`: checked against the pitches */
+    uint64_t row_pitch_bytes;   /* between rows of blocks; 0: no padding */
+    uint64_t slice_pitch_bytes; /* between slices of a 3D texture; 0: no padding */
+} DgpuTexels;
+
+/* `initial` is NULL, or one for each layer and mip: that of layer l, mip m is initial[l * mip_count + m]. A cube has six
+ * layers, +X, -X, +Y, -Y, +Z, -Z. */
+DGPU_API DgpuTexture
+dgpu_texture_create(DgpuDevice device, const DgpuTextureDesc* desc, const DgpuTexels* initial, uint32_t initial_count);
+
+/* What was made: `desc` with its counts filled in, `label` NULL. */
+DGPU_API DgpuStatus dgpu_texture_desc(DgpuTexture texture, DgpuTextureDesc* desc);
+
+typedef struct DgpuBox
+{
+    uint32_t x, y, z;             /* texels; z is 0 but for 3D */
+    uint32_t width, height, depth; /* all 0: the whole mip */
+} DgpuBox;
+
+/* Writes a box of one layer and mip at once, after all that was submitted before. NULL: the whole of it. */
+DGPU_API DgpuStatus
+dgpu_texture_write(DgpuTexture texture, uint32_t layer, uint32_t mip, const DgpuBox* box, const DgpuTexels* texels);
+
+typedef struct DgpuTextureViewDesc
+{
+    uint32_t struct_size;
+    DgpuFormat format; /* 0: the texture's */
+    uint32_t first_layer;
+    uint32_t layer_count; /* 0: all that remain */
+    uint32_t first_mip;
+    uint32_t mip_count; /* 0: all that remain */
+} DgpuTextureViewDesc;
+
+/* A part of a texture, to bind or to render to. It keeps the texture. */
+DGPU_API DgpuTextureView dgpu_texture_view_create(DgpuTexture texture, const DgpuTextureViewDesc* desc);
+
+typedef uint32_t DgpuFilter;
+enum
+{
+    DGPU_FILTER_POINT = 0,
+    DGPU_FILTER_LINEAR = 1
+};
+typedef uint32_t DgpuAddress;
+enum
+{
+    DGPU_ADDRESS_WRAP = 0,
+    DGPU_ADDRESS_CLAMP = 1,
+    DGPU_ADDRESS_BORDER = 2,
+    DGPU_ADDRESS_MIRROR = 3,
+    DGPU_ADDRESS_MIRROR_ONCE = 4
+};
+typedef uint32_t DgpuCompare;
+enum
+{
+    DGPU_COMPARE_NONE = 0, /* samplers: no comparison. Depth and stencil: always */
+    DGPU_COMPARE_NEVER = 1,
+    DGPU_COMPARE_LESS = 2,
+    DGPU_COMPARE_EQUAL = 3,
+    DGPU_COMPARE_LESS_EQUAL = 4,
+    DGPU_COMPARE_GREATER = 5,
+    DGPU_COMPARE_NOT_EQUAL = 6,
+    DGPU_COMPARE_GREATER_EQUAL = 7,
+    DGPU_COMPARE_ALWAYS = 8
+};
+
+typedef struct DgpuSamplerDesc
+{
+    uint32_t struct_size;
+    DgpuFilter min_filter, mag_filter, mip_filter;
+    DgpuAddress address_u, address_v, address_w;
+    DgpuCompare compare;
+    uint32_t max_anisotropy; /* 0 or 1: none */
+    float min_lod, max_lod;  /* max_lod 0 with min_lod 0: unlimited */
+    float lod_bias;
+    float border[4];
+} DgpuSamplerDesc;
+
+DGPU_API DgpuSampler dgpu_sampler_create(DgpuDevice device, const DgpuSamplerDesc* desc);
+
+/* ---------------------------------------------------------------------------------------------- programs, pipelines */
+
+/* The code of one entry point, as dream-slang-layout wrote it. */
+typedef struct DgpuCode
+{
+    const char* entry;
+    const void* data;
+    uint64_t size_bytes;
+} DgpuCode;
+
+/* A program from a recorded layout and the code of all of its entry points. Every byte is checked against the layout's
+ * SHA-256 before a driver sees it: DGPU_ELAYOUT (also for a layout of another backend's target), DGPU_ECODE, DGPU_EENTRY. */
+DGPU_API DgpuProgram dgpu_program_create(
+    DgpuDevice device, const void* layout, uint64_t layout_size_bytes, const DgpuCode* codes, uint32_t code_count);
+
+typedef uint32_t DgpuRowKind;
+enum
+{
+    DGPU_ROW_VALUE = 1,           /* plain data in a uniform block or among an entry's parameters */
+    DGPU_ROW_CONSTANT_BUFFER = 2, /* a uniform block that is given as data */
+    DGPU_ROW_BUFFER = 3,          /* StructuredBuffer, ByteAddressBuffer, Buffer */
+    DGPU_ROW_RW_BUFFER = 4,
+    DGPU_ROW_TEXTURE = 5,
+    DGPU_ROW_RW_TEXTURE = 6,
+    DGPU_ROW_SAMPLER = 7,
+    DGPU_ROW_TEXTURE_SAMPLER = 8 /* a combined one */
+};
+
+#define DGPU_ROW_NO_BINDING UINT32_MAX
+
+/* One parameter of a pipeline. It is resolved once, when the pipeline is made: (1) a field of this name with this
+ * binding; (2) a field of this name; (3) a field with this binding number. Only fields that can hold the kind count, and
+ * the entry point's parameters come before the globals. `name` may be a path, "material.albedo"; a global "ENTRY_NAME"
+ * also answers to the row NAME of ENTRY. A value row without a field of its name is the part at `offset_bytes` of the
+ * uniform block with its binding. */
+typedef struct DgpuRow
+{
+    const char* name;
+    const char* entry; /* the entry point whose parameter it is, or NULL */
+    DgpuRowKind kind;
+    uint32_t binding; /* or DGPU_ROW_NO_BINDING */
+    uint32_t space;
+    uint32_t count;        /* elements of an array of resources; 0 or 1: no array */
+    uint64_t offset_bytes; /* of a value, in its block */
+    uint64_t size_bytes;   /* of a value; 0: as the layout says */
+} DgpuRow;
+
+typedef struct DgpuComputePipelineDesc
+{
+    uint32_t struct_size;
+    uint32_t row_count;
+    const DgpuRow* rows;
+    const uint32_t* features; /* DgpuFeature: what the shader needs */
+    uint32_t feature_count;
+} DgpuComputePipelineDesc;
+
+/* The program must hold one compute entry point alone. DGPU_EENTRY, DGPU_EBINDING, DGPU_EUNSUPPORTED with the missing
+ * feature, DGPU_EDRIVER. */
+DGPU_API DgpuPipeline dgpu_compute_pipeline_create(DgpuProgram program, const DgpuComputePipelineDesc* desc);
+
+typedef struct DgpuVertexAttribute
+{
+    const char* semantic; /* as in the shader, without its number: "POSITION" */
+    uint32_t semantic_index;
+    DgpuFormat format;
+    uint32_t offset_bytes;
+    uint32_t stream;
+} DgpuVertexAttribute;
+
+typedef struct DgpuVertexStream
+{
+    uint32_t stride_bytes;
+    uint32_t instances_per_step; /* 0: a step a vertex */
+} DgpuVertexStream;
+
+typedef uint32_t DgpuTopology;
+enum
+{
+    DGPU_TOPOLOGY_TRIANGLES = 0,
+    DGPU_TOPOLOGY_TRIANGLE_STRIP = 1,
+    DGPU_TOPOLOGY_LINES = 2,
+    DGPU_TOPOLOGY_LINE_STRIP = 3,
+    DGPU_TOPOLOGY_POINTS = 4
+};
+typedef uint32_t DgpuCull;
+enum
+{
+    DGPU_CULL_NONE = 0,
+    DGPU_CULL_FRONT = 1,
+    DGPU_CULL_BACK = 2
+};
+typedef uint32_t DgpuBlendFactor;
+enum
+{
+    DGPU_BLEND_ZERO = 0,
+    DGPU_BLEND_ONE = 1,
+    DGPU_BLEND_SRC_COLOR = 2,
+    DGPU_BLEND_INV_SRC_COLOR = 3,
+    DGPU_BLEND_SRC_ALPHA = 4,
+    DGPU_BLEND_INV_SRC_ALPHA = 5,
+    DGPU_BLEND_DST_COLOR = 6,
+    DGPU_BLEND_INV_DST_COLOR = 7,
+    DGPU_BLEND_DST_ALPHA = 8,
+    DGPU_BLEND_INV_DST_ALPHA = 9
+};
+typedef uint32_t DgpuBlendOp;
+enum
+{
+    DGPU_BLEND_ADD = 0,
+    DGPU_BLEND_SUBTRACT = 1,
+    DGPU_BLEND_REVERSE_SUBTRACT = 2,
+    DGPU_BLEND_MIN = 3,
+    DGPU_BLEND_MAX = 4
+};
+
+typedef struct DgpuColorTarget
+{
+    DgpuFormat format;
+    uint32_t blend; /* 1: blend as below */
+    DgpuBlendFactor color_src, color_dst;
+    DgpuBlendOp color_op;
+    DgpuBlendFactor alpha_src, alpha_dst;
+    DgpuBlendOp alpha_op;
+    uint32_t write_mask; /* bits R 1, G 2, B 4, A 8; 0: all of them */
+} DgpuColorTarget;
+
+typedef uint32_t DgpuStencilOp;
+enum
+{
+    DGPU_STENCIL_KEEP = 0,
+    DGPU_STENCIL_ZERO = 1,
+    DGPU_STENCIL_REPLACE = 2,
+    DGPU_STENCIL_INCREMENT_CLAMP = 3,
+    DGPU_STENCIL_DECREMENT_CLAMP = 4,
+    DGPU_STENCIL_INVERT = 5,
+    DGPU_STENCIL_INCREMENT_WRAP = 6,
+    DGPU_STENCIL_DECREMENT_WRAP = 7
+};
+
+typedef struct DgpuStencilFace
+{
+    DgpuCompare compare;
+    DgpuStencilOp fail, depth_fail, pass;
+} DgpuStencilFace;
+
+typedef struct DgpuRenderPipelineDesc
+{
+    uint32_t struct_size;
+    uint32_t row_count;
+    const DgpuRow* rows;
+    const uint32_t* features;
+    uint32_t feature_count;
+    DgpuTopology topology;
+    const DgpuVertexAttribute* attributes;
+    const DgpuVertexStream* streams;
+    uint32_t attribute_count;
+    uint32_t stream_count;
+    const DgpuColorTarget* targets;
+    uint32_t target_count;
+    DgpuFormat depth_format; /* 0: no depth or stencil attachment */
+    DgpuCompare depth_compare; /* DGPU_COMPARE_NONE: no depth test */
+    uint32_t depth_write;
+    uint32_t stencil; /* 1: stencil test as below */
+    uint32_t stencil_read_mask, stencil_write_mask;
+    DgpuStencilFace stencil_front, stencil_back;
+    DgpuCull cull;
+    uint32_t front_clockwise; /* 1: clockwise triangles face the viewer */
+    uint32_t wireframe;
+    int32_t depth_bias;
+    float depth_bias_slope;
+    uint32_t sample_count; /* 0 or 1: no multisampling */
+    const char* label;
+} DgpuRenderPipelineDesc;
+
+/* The program must hold one vertex entry point and at most one fragment entry point. Errors as above. */
+DGPU_API DgpuPipeline dgpu_render_pipeline_create(DgpuProgram program, const DgpuRenderPipelineDesc* desc);
+
+/* How a row was resolved: "step 2: globals.material.albedo", for people. Valid until the pipeline is released. NULL past
+ * the last row. */
+DGPU_API const char* dgpu_pipeline_row_path(DgpuPipeline pipeline, uint32_t row);
+
+/* A compute pipeline's threads in a group. */
+DGPU_API DgpuStatus dgpu_pipeline_group_size(DgpuPipeline pipeline, uint32_t size[3]);
+
+/* ---------------------------------------------------------------------------------------------- commands */
+
+/* A command stream. What it records is checked at once where it can be; the first error makes every later call on the
+ * encoder, and its submission, fail with the same status. */
+DGPU_API DgpuEncoder dgpu_encoder_create(DgpuDevice device);
+
+DGPU_API DgpuStatus dgpu_begin_compute(DgpuEncoder encoder);
+
+typedef uint32_t DgpuLoad;
+enum
+{
+    DGPU_LOAD_CLEAR = 0,
+    DGPU_LOAD_KEEP = 1,
+    DGPU_LOAD_DISCARD = 2
+};
+typedef uint32_t DgpuStore;
+enum
+{
+    DGPU_STORE_KEEP = 0,
+    DGPU_STORE_DISCARD = 1
+};
+
+typedef struct DgpuColorAttachment
+{
+    DgpuTextureView view;
+    DgpuTextureView resolve; /* of a multisampled view, or 0 */
+    DgpuLoad load;
+    DgpuStore store;
+    float clear[4];
+} DgpuColorAttachment;
+
+typedef struct DgpuDepthAttachment
+{
+    DgpuTextureView view;
+    DgpuLoad depth_load;
+    DgpuStore depth_store;
+    float depth_clear;
+    uint32_t depth_read_only;
+    DgpuLoad stencil_load;
+    DgpuStore stencil_store;
+    uint32_t stencil_clear;
+    uint32_t stencil_read_only;
+} DgpuDepthAttachment;
+
+/* `depth` may be NULL. The views cover one mip. The viewport and the scissor begin as the whole of the attachments. */
+DGPU_API DgpuStatus dgpu_begin_render(
+    DgpuEncoder encoder,
+    const DgpuColorAttachment* colors,
+    uint32_t color_count,
+    const DgpuDepthAttachment* depth);
+
+DGPU_API DgpuStatus dgpu_end_pass(DgpuEncoder encoder);
+
+/* Binds a pipeline of the pass's kind. Its rows begin unset; an unset row at a draw or dispatch is DGPU_EBINDING. */
+DGPU_API DgpuStatus dgpu_bind_pipeline(DgpuEncoder encoder, DgpuPipeline pipeline);
+
+/* Give a row of the bound pipeline (its index in the pipeline's rows) what it names. A row keeps its value for the draws
+ * and dispatches that follow. `element` is the index in an array of resources, else 0. */
+DGPU_API DgpuStatus
+dgpu_set_value(DgpuEncoder encoder, uint32_t row, const void* data, uint64_t size_bytes); /* exactly the row's size */
+/* Bytes `offset_bytes` to `offset_bytes + size_bytes` of the buffer; size 0: to its end. */
+DGPU_API DgpuStatus dgpu_set_buffer(
+    DgpuEncoder encoder, uint32_t row, uint32_t element, DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes);
+/* A texture or a view. */
+DGPU_API DgpuStatus dgpu_set_texture(DgpuEncoder encoder, uint32_t row, uint32_t element, int64_t texture_or_view);
+DGPU_API DgpuStatus dgpu_set_sampler(DgpuEncoder encoder, uint32_t row, uint32_t element, DgpuSampler sampler);
+DGPU_API DgpuStatus dgpu_set_texture_sampler(
+    DgpuEncoder encoder, uint32_t row, uint32_t element, int64_t texture_or_view, DgpuSampler sampler);
+
+/* Thread groups, not threads. DGPU_ERANGE past the device's limit. */
+DGPU_API DgpuStatus dgpu_dispatch(DgpuEncoder encoder, uint32_t x, uint32_t y, uint32_t z);
+/* Three uint32 at a multiple of 4 bytes of a buffer with DGPU_BUFFER_INDIRECT. */
+DGPU_API DgpuStatus dgpu_dispatch_indirect(DgpuEncoder encoder, DgpuBuffer arguments, uint64_t offset_bytes);
+
+DGPU_API DgpuStatus
+dgpu_set_viewport(DgpuEncoder encoder, float x, float y, float width, float height, float min_depth, float max_depth);
+DGPU_API DgpuStatus dgpu_set_scissor(DgpuEncoder encoder, uint32_t x, uint32_t y, uint32_t width, uint32_t height);
+DGPU_API DgpuStatus dgpu_set_stencil_reference(DgpuEncoder encoder, uint32_t reference);
+DGPU_API DgpuStatus
+dgpu_set_vertex_buffer(DgpuEncoder encoder, uint32_t stream, DgpuBuffer buffer, uint64_t offset_bytes);
+
+typedef uint32_t DgpuIndexType;
+enum
+{
+    DGPU_INDEX_UINT16 = 0,
+    DGPU_INDEX_UINT32 = 1
+};
+DGPU_API DgpuStatus
+dgpu_set_index_buffer(DgpuEncoder encoder, DgpuBuffer buffer, uint64_t offset_bytes, DgpuIndexType type);
+
+DGPU_API DgpuStatus
+dgpu_draw(DgpuEncoder encoder, uint32_t vertices, uint32_t instances, uint32_t first_vertex, uint32_t first_instance);
+/* DGPU_ERANGE for indices past the index buffer. */
+DGPU_API DgpuStatus dgpu_draw_indexed(
+    DgpuEncoder encoder,
+    uint32_t indices,
+    uint32_t instances,
+    uint32_t first_index,
+    uint32_t base_vertex,
+    uint32_t first_instance);
+/* `draw_count` records of 4 uint32 (vertices, instances, first vertex, first instance), or with indices 5 (indices,
+ * instances, first index, base vertex, first instance), one after another. */
+DGPU_API DgpuStatus
+dgpu_draw_indirect(DgpuEncoder encoder, DgpuBuffer arguments, uint64_t offset_bytes, uint32_t draw_count);
+DGPU_API DgpuStatus
+dgpu_draw_indexed_indirect(DgpuEncoder encoder, DgpuBuffer arguments, uint64_t offset_bytes, uint32_t draw_count);
+
+/* Copies and clears come between passes. */
+DGPU_API DgpuStatus dgpu_copy_buffer(
+    DgpuEncoder encoder,
+    DgpuBuffer destination,
+    uint64_t destination_offset_bytes,
+    DgpuBuffer source,
+    uint64_t source_offset_bytes,
+    uint64_t size_bytes);
+/* A place in a texture. */
+typedef struct DgpuTexturePlace
+{
+    DgpuTexture texture;
+    uint32_t layer, mip;
+    uint32_t x, y, z;
+} DgpuTexturePlace;
+DGPU_API DgpuStatus dgpu_copy_texture(
+    DgpuEncoder encoder,
+    const DgpuTexturePlace* destination,
+    const DgpuTexturePlace* source,
+    uint32_t width,
+    uint32_t height,
+    uint32_t depth);
+/* The row pitch is a multiple of the device's (dgpu_texture_row_alignment). */
+DGPU_API DgpuStatus dgpu_copy_texture_to_buffer(
+    DgpuEncoder encoder,
+    DgpuBuffer destination,
+    uint64_t offset_bytes,
+    uint64_t row_pitch_bytes,
+    const DgpuTexturePlace* source,
+    uint32_t width,
+    uint32_t height,
+    uint32_t depth);
+DGPU_API DgpuStatus dgpu_copy_buffer_to_texture(
+    DgpuEncoder encoder,
+    const DgpuTexturePlace* destination,
+    DgpuBuffer source,
+    uint64_t offset_bytes,
+    uint64_t row_pitch_bytes,
+    uint32_t width,
+    uint32_t height,
+    uint32_t depth);
+/* In bytes, a power of two; 0 for a stale handle. */
+DGPU_API uint64_t dgpu_texture_row_alignment(DgpuTexture texture);
+
+/* Zeros; whole words. Size 0: to the end. */
+DGPU_API DgpuStatus
+dgpu_clear_buffer(DgpuEncoder encoder, DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes);
+/* Every layer and mip. Float and normalised colour formats. */
+DGPU_API DgpuStatus dgpu_clear_texture(DgpuEncoder encoder, DgpuTexture texture, const float color[4]);
+
+/* Names for a capture tool. Groups nest. */
+DGPU_API DgpuStatus dgpu_push_group(DgpuEncoder encoder, const char* name);
+DGPU_API DgpuStatus dgpu_pop_group(DgpuEncoder encoder);
+
+/* Ends the encoder, whose handle becomes stale, and hands its work to the device. The fence value that passes when the
+ * work has finished, above 0; 0 for a failure, where nothing was handed over. */
+DGPU_API uint64_t dgpu_submit(DgpuEncoder encoder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
