@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -32,11 +32,11 @@ class Pass:
         self._encoder = encoder
         self._pipeline: Pipeline | None = None
 
-    def bind(self, pipeline: Pipeline, **values: Value) -> None:
-        """Bind a pipeline, whose rows begin unset, and set these rows of it."""
+    def bind(self, pipeline: Pipeline, values: Mapping[str, Value] | None = None, /, **named: Value) -> None:
+        """Bind a pipeline, whose rows begin unset, and set these rows of it, as `set` does."""
         self.library.check(self.library.calls.dgpu_bind_pipeline(self._encoder, pipeline.handle))
         self._pipeline = pipeline
-        for row, value in values.items():
+        for row, value in {**(values or {}), **named}.items():
             self.set(row, value)
 
     def set(self, row: str | int, value: Value, *, element: int = 0) -> None:
