@@ -65,10 +65,10 @@ def _run(arguments: list[str]) -> int:
 
         print(f"toolchain {__version__}")
         return 0
-    if arguments[:1] == ["install"]:
+    if arguments[:1] == ["install"] or arguments[:2] == ["build", "native"]:
         from toolchain.cli import warm
 
-        if warm.nothing_to_do(arguments[1:]):
+        if warm.nothing_to_do(arguments):
             return 0
     _end_cleanly_on_signals()  # only here: above, nothing needs to be undone, and signal takes as long as all the rest
     from toolchain.cli.main import main as run

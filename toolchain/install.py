@@ -89,15 +89,20 @@ def install(pins: Sequence[Pin], job: Job) -> tuple[Installed, ...]:
     family of whatever failed; roots that were finished before it stay.
     """
     plans = [_plan(pin, job) for pin in pins]
-    wanted = [plan for plan in plans if job.force or _present(plan) is None]
     by_digest: dict[Sha256, VerifiedArchive] = {}
-    for verified in job.obtain([archive for plan in wanted for archive in plan.archives]):
+    for verified in job.obtain(wanted(pins, job)):
         by_digest[verified.archive.sha256] = verified
     done = []
     for plan in plans:
         with _locked(plan, job):
             done.append(_install(plan, job, by_digest))
     return tuple(done)
+
+
+def wanted(pins: Sequence[Pin], job: Job) -> list[Archive]:
+    """The archives that installing those pins would unpack: those of every root that is not right already."""
+    plans = [_plan(pin, job) for pin in pins]
+    return [archive for plan in plans if job.force or _present(plan) is None for archive in plan.archives]
 
 
 def key_of(pin: Pin, profile: Profile, platform: Platform, patches: Sequence[patch.Patch]) -> Sha256:
@@ -239,7 +244,7 @@ def _update_recorder(toolchain: Toolchain, job: Job) -> Toolchain | None:
             return None
         manifest = tree.read_manifest(toolchain.root)
         manifest, built = _add_recorder(toolchain.root, manifest, prepared, work, job)
-        record = dataclasses.replace(toolchain.record, recorder=built, made_by=_made_by())
+        record = dataclasses.replace(toolchain.record, recorder=built, made_by=made_by())
         tree.seal(toolchain.root, manifest, record=record.to_json())
     return Toolchain(toolchain.root, record)
 
@@ -254,15 +259,16 @@ def _record(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive], built: R
         key=plan.key,
         pins=job.pins_origin,
         overridden=pin.overridden,
-        archives=tuple(_archive_record(one) for one in archives),
+        archives=tuple(archive_record(one) for one in archives),
         path=tuple(str(folder) for folder in pin.bin),
         variables=dict(pin.env),
         recorder=built,
-        made_by=_made_by(),
+        made_by=made_by(),
     )
 
 
-def _archive_record(verified: VerifiedArchive) -> ArchiveRecord:
+def archive_record(verified: VerifiedArchive) -> ArchiveRecord:
+    """What a root's record says of an archive that it was made from."""
     archive = verified.archive
     source = archive.source
     if isinstance(source, IndexSource):
@@ -279,5 +285,6 @@ def _archive_record(verified: VerifiedArchive) -> ArchiveRecord:
     )
 
 
-def _made_by() -> str:
+def made_by() -> str:
+    """What a record says of the program that wrote it."""
     return f"gpu-toolchain {__version__}"

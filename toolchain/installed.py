@@ -11,6 +11,7 @@ from pathlib import Path
 
 from toolchain import environment, locks, receipt
 from toolchain.build.cmake import Compiler
+from toolchain.build.host_record import HostRecord
 from toolchain.digest import Sha256
 from toolchain.environment import Environment
 from toolchain.errors import InstallError
@@ -24,6 +25,7 @@ RECORD_FORMAT = 1
 # Beside the roots: a lock for each root at work, and the output of each root's last build.
 LOCKS = ".locks"
 LOGS = ".logs"
+BUILDS = ".builds"  # CMake's build folders of hosts, which may be deleted at any time
 
 _STRANGER = "look at what it is and remove it by hand; toolchain cache prune leaves it"
 
@@ -73,7 +75,8 @@ class Record:
     """What `toolchain.json` says of a root, apart from the list of its files.
 
     `key` is the digest of all that its tree was made from (archives, places, links, patches); `overridden` is the
-    local pins file that the pin came from, or None; `path` and `variables` are as in `Pin.bin` and `Pin.env`.
+    local pins file that the pin came from, or None; `path` and `variables` are as in `Pin.bin` and `Pin.env`. A root
+    with a `host` is no pin's: it was built by `toolchain build native`, and has this package's version.
     """
 
     name: str
@@ -88,6 +91,7 @@ class Record:
     variables: Mapping[str, str | Sequence[str]]
     recorder: RecorderRecord | None
     made_by: str
+    host: HostRecord | None = None
 
     def to_json(self) -> dict[str, object]:
         """The record as a JSON object: the `toolchain` part of toolchain.json."""
@@ -106,6 +110,7 @@ class Record:
                 name: value if isinstance(value, str) else list(value) for name, value in self.variables.items()
             },
             "recorder": self.recorder.to_json() if self.recorder else None,
+            "host": self.host.to_json() if self.host else None,
             "made_by": self.made_by,
         }
 
@@ -253,6 +258,15 @@ def leftovers(toolchains: Path) -> list[Path]:
     return sorted(left)
 
 
+def unused_builds(toolchains: Path) -> list[Path]:
+    """Build folders of hosts that no installed host came out of, and that nobody works in."""
+    if not (toolchains / BUILDS).is_dir():
+        return []
+    used = {one.record.host.build for one in find_all(toolchains)[0] if one.record.host}
+    folders = sorted(path for path in (toolchains / BUILDS).iterdir() if path.name not in used)
+    return [path for path in folders if not locks.is_held(toolchains / LOCKS / f"{path.name}.lock")]
+
+
 def _folders_and_files(toolchains: Path) -> list[Path]:
     folders = sorted(toolchains.iterdir()) if toolchains.is_dir() else []
     return [path for path in folders if not path.name.startswith(".")]
@@ -266,6 +280,7 @@ def _record(raw: Mapping[str, object]) -> Record:
         return value
 
     recorder = raw["recorder"]
+    host = raw.get("host")
     overridden = raw["overridden"]
     return Record(
         name=text("name"),
@@ -283,6 +298,7 @@ def _record(raw: Mapping[str, object]) -> Record:
         },
         recorder=None if recorder is None else _recorder(_mapping(recorder)),
         made_by=text("made_by"),
+        host=None if host is None else HostRecord.from_json(_mapping(host)),
     )
 
 

@@ -14,6 +14,9 @@ class Progress(Protocol):
     def advance(self, key: str, count_bytes: int) -> None:
         """`count_bytes` more are done."""
 
+    def step(self, key: str, done: int, total: int) -> None:
+        """`done` of `total` steps are done: for a task whose work is not counted in bytes."""
+
     def finish(self, key: str, outcome: str) -> None:
         """The task ended; `outcome` is a word or two for a person: `verified`, `in cache`, `failed`."""
 
@@ -27,6 +30,8 @@ class Silent:
     def start(self, key: str, label: str, total_bytes: int | None) -> None: ...
 
     def advance(self, key: str, count_bytes: int) -> None: ...
+
+    def step(self, key: str, done: int, total: int) -> None: ...
 
     def finish(self, key: str, outcome: str) -> None: ...
 

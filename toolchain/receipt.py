@@ -11,6 +11,10 @@ import os
 
 FOLDER = ".receipts"  # beside the roots; a receipt in it is called NAME-PROFILE
 
+# The parts of native/ that each of our programs is built from, beside its CMakeLists.txt.
+RECORDER_SOURCES = ("cmake", "layout", "recorder", "slang")
+HOST_SOURCES = ("cmake", "glue", "layout", "replay", "rhi", "slang")
+
 _TITLE = "gpu-toolchain receipt 1"
 
 # cmake-env-variables(7): the ones that reach a C++ build and do not begin with CMAKE_.

@@ -67,7 +67,7 @@ enum
     DGPU_ENOTCOMPILED = 5,  /* the bundle, or this library, lacks the backend that was asked for */
     DGPU_EUNSUPPORTED = 6,  /* the device lacks a feature that is needed */
     DGPU_EDEVICELOST = 7,   /* the device is lost; so is all of its work. Sticky */
-    DGPU_ELAYOUT = 8,       /* bytes that are no layout, or one of another Slang */
+    DGPU_ELAYOUT = 8,       /* bytes that are no layout, or one of another Slang or target */
     DGPU_ECODE = 9,         /* code that is not the one that the layout was recorded with */
     DGPU_EENTRY = 10,       /* no entry point of that name or stage */
     DGPU_EBINDING = 11,     /* a parameter row that resolves nowhere, or cannot hold what it is given */
@@ -276,8 +276,8 @@ DGPU_API DgpuStatus dgpu_device_counts(DgpuDevice device, DgpuCounts* counts);
 /* Releases an object of any kind. Work that uses it goes on. DGPU_ESTALE the second time. */
 DGPU_API DgpuStatus dgpu_release(int64_t handle);
 
-/* Devices whose completion threads still run: released ones with work, and live ones. For tests and orderly exits. */
-DGPU_API uint32_t dgpu_running_devices(void);
+/* Devices that have not closed: those with a handle, and those with work or resources. */
+DGPU_API uint32_t dgpu_open_devices(void);
 
 /* Releases every object and waits until every device has closed. The library may be used again after it. */
 DGPU_API DgpuStatus dgpu_shut_down(void);
@@ -549,8 +549,7 @@ typedef struct DgpuCode
 } DgpuCode;
 
 /* A program from a recorded layout and the code of all of its entry points. Every byte is checked against the layout's
- * SHA-256 before a driver sees it: DGPU_ELAYOUT, DGPU_ECODE, DGPU_EENTRY. DGPU_ENOTCOMPILED for a layout of another
- * backend's target. */
+ * SHA-256 before a driver sees it: DGPU_ELAYOUT (also for a layout of another backend's target), DGPU_ECODE, DGPU_EENTRY. */
 DGPU_API DgpuProgram dgpu_program_create(
     DgpuDevice device, const void* layout, uint64_t layout_size_bytes, const DgpuCode* codes, uint32_t code_count);
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "arguments.hpp"
-#include "com.hpp"
+#include "slang/com.hpp"
 #include "rejection.hpp"
-#include "slang_api.hpp"
+#include "slang/slang_api.hpp"
 #include "sources.hpp"
 
 #include <cstddef>

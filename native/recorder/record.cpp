@@ -1,5 +1,6 @@
 #include "record.hpp"
 
+#include "slang/stamp.hpp"
 #include "type_names.hpp"
 
 #include <algorithm>
@@ -141,13 +142,7 @@ private:
     void program()
     {
         layout::Program& p = blob_.program;
-        p.api_version = SLANG_API_VERSION;
-        p.category_count = category_count;
-        p.type_kind_count = SLANG_TYPE_KIND_COUNT;
-        p.target_count = SLANG_TARGET_COUNT_OF;
-        p.stage_count = SLANG_STAGE_COUNT;
-        p.option_count = static_cast<std::uint32_t>(slang::CompilerOptionName::CountOf);
-        p.header_digest = header_digest();
+        stamp(p);
         p.build_tag = string_or_null(linked_.global->getBuildTagString());
         p.recorder_version = recorder_version;
         p.target = static_cast<std::uint32_t>(linked_.target);
@@ -163,17 +158,6 @@ private:
         for (unsigned int i = 0; i < layout_->getParameterCount(); ++i)
             parameters.push_back(var_layouts_(layout_->getParameterByIndex(i)));
         p.parameters = append(blob_.parameters, parameters);
-    }
-
-    static layout::Digest header_digest()
-    {
-        constexpr std::string_view hex = DREAM_SLANG_HEADER_SHA256;
-        static_assert(hex.size() == 64);
-        const auto nibble = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-        layout::Digest digest{};
-        for (std::size_t i = 0; i < digest.size(); ++i)
-            digest[i] = static_cast<std::uint8_t>(nibble(hex[2 * i]) * 16 + nibble(hex[2 * i + 1]));
-        return digest;
     }
 
     void entry_points()

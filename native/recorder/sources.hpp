@@ -6,7 +6,7 @@
 // file of that name is there (2026.12, loadModuleFromSource); its parent is the tree's root.
 #pragma once
 
-#include "slang_api.hpp"
+#include "slang/slang_api.hpp"
 
 #include <filesystem>
 #include <string>

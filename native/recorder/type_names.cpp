@@ -1,6 +1,6 @@
 #include "type_names.hpp"
 
-#include "com.hpp"
+#include "slang/com.hpp"
 
 #include <string_view>
 

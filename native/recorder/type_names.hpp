@@ -1,7 +1,7 @@
 // The spellings of a type's name.
 #pragma once
 
-#include "slang_api.hpp"
+#include "slang/slang_api.hpp"
 
 #include <string>
 #include <vector>

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from toolchain.build import process
 from toolchain.errors import ProcessError
 
 # cmake-file-api(7): a client asks by leaving an empty file; the reply's index names the answers.
-_QUERY = Path(".cmake/api/v1/query/client-gpu-toolchain/toolchains-v1")
+_QUERIES = Path(".cmake/api/v1/query/client-gpu-toolchain")
+_QUERIED = ("codemodel-v2", "toolchains-v1")
 _REPLY = Path(".cmake/api/v1/reply")
+
+# How Ninja and CMake's Makefiles count: `[3/120] Building ...`, `[ 12%] Building ...`.
+_STEPS = re.compile(r"\[(\d+)/(\d+)\] ")
+_PERCENT = re.compile(r"\[ *(\d+)%\] ")
 
 
 @dataclass(frozen=True)
@@ -88,23 +96,32 @@ def configure_argv(project: Project, programs: Programs) -> tuple[str, ...]:
     )
 
 
-def build_argv(project: Project, programs: Programs, *, target: str | None = None, config: str) -> tuple[str, ...]:
-    """The command that builds `project`, or one target of it. `config` matters to multi-configuration generators."""
+def build_argv(
+    project: Project, programs: Programs, *, target: str | None = None, config: str, jobs: int | None = None
+) -> tuple[str, ...]:
+    """The command that builds `project`, or one target of it. `config` matters to multi-configuration generators.
+
+    `jobs` None leaves the number of compilers at once to the build program.
+    """
     chosen = ("--target", target) if target is not None else ()
-    return (str(programs.cmake), "--build", str(project.build), "--config", config, "--parallel", *chosen)
+    limit = (str(jobs),) if jobs is not None else ()
+    return (str(programs.cmake), "--build", str(project.build), "--config", config, "--parallel", *limit, *chosen)
 
 
-def install_argv(project: Project, programs: Programs, *, prefix: Path, component: str, config: str) -> tuple[str, ...]:
-    """The command that installs one component of a built `project` below `prefix`."""
+def install_argv(
+    project: Project, programs: Programs, *, prefix: Path, component: str, config: str, strip: bool = False
+) -> tuple[str, ...]:
+    """The command that installs one component of a built `project` below `prefix`; `strip` leaves symbols behind."""
     head = (str(programs.cmake), "--install", str(project.build), "--config", config)
-    return (*head, "--component", component, "--prefix", str(prefix))
+    return (*head, "--component", component, "--prefix", str(prefix), *(("--strip",) if strip else ()))
 
 
 def configure(project: Project, programs: Programs, *, log: Path) -> Mapping[str, Compiler]:
     """Configure `project` and return its compilers by language (`CXX`, `C`). Raises ProcessError."""
-    query = project.build / _QUERY
-    query.parent.mkdir(parents=True, exist_ok=True)
-    query.touch()
+    queries = project.build / _QUERIES
+    queries.mkdir(parents=True, exist_ok=True)
+    for name in _QUERIED:
+        (queries / name).touch()
     process.stream(configure_argv(project, programs), log=log)
     return read_compilers(project.build)
 
@@ -116,21 +133,68 @@ def build(
     log: Path,
     target: str | None = None,
     config: str = "Release",
+    jobs: int | None = None,
     on_line: Callable[[str], None] | None = None,
 ) -> None:
     """Build a configured `project`. Raises ProcessError with the compiler's last lines and the log's path."""
-    process.stream(build_argv(project, programs, target=target, config=config), log=log, on_line=on_line)
+    process.stream(build_argv(project, programs, target=target, config=config, jobs=jobs), log=log, on_line=on_line)
 
 
 def install(
-    project: Project, programs: Programs, *, prefix: Path, component: str, log: Path, config: str = "Release"
+    project: Project,
+    programs: Programs,
+    *,
+    prefix: Path,
+    component: str,
+    log: Path,
+    config: str = "Release",
+    strip: bool = False,
 ) -> None:
     """Install one component of a built `project` below `prefix`. Raises ProcessError."""
-    process.stream(install_argv(project, programs, prefix=prefix, component=component, config=config), log=log)
+    process.stream(
+        install_argv(project, programs, prefix=prefix, component=component, config=config, strip=strip), log=log
+    )
+
+
+def steps_done(line: str) -> tuple[int, int] | None:
+    """How far a build is by a line of its output: steps done, and steps in all; None for a line that does not say."""
+    if found := _STEPS.match(line):
+        return int(found[1]), int(found[2])
+    if found := _PERCENT.match(line):
+        return int(found[1]), 100
+    return None
 
 
 def read_compilers(build: Path) -> Mapping[str, Compiler]:
     """The compilers that a configured build folder uses, by language. Raises ProcessError if CMake did not say."""
+    toolchains = _reply(build, "toolchains")
+    return {entry["language"]: _compiler(entry["compiler"]) for entry in toolchains["toolchains"]}
+
+
+def read_linked_archives(build: Path, target: str, config: str) -> tuple[Path, ...]:
+    """The static libraries that a target links, in the linker's order, each once. Raises ProcessError."""
+    for configuration in _reply(build, "codemodel")["configurations"]:
+        if configuration["name"] not in (config, ""):
+            continue
+        for one in configuration["targets"]:
+            if one["name"] == target:
+                described = json.loads((build / _REPLY / one["jsonFile"]).read_text(encoding="utf-8"))
+                return _archives(build, described.get("link", {}).get("commandFragments", ()))
+    raise ProcessError(f"CMake's File API reply in {build / _REPLY} names no target {target} for {config}")
+
+
+def _archives(build: Path, fragments: Sequence[Mapping[str, str]]) -> tuple[Path, ...]:
+    found: dict[Path, None] = {}
+    for fragment in fragments:
+        if fragment["role"] == "libraries":
+            # A fragment is written as for the shell of the build program.
+            for word in shlex.split(fragment["fragment"], posix=process.POSIX):
+                if word.strip('"').endswith((".a", ".lib")):
+                    found[build / word.strip('"')] = None
+    return tuple(path for path in found if path.is_file())
+
+
+def _reply(build: Path, kind: str) -> Any:
     indexes = sorted((build / _REPLY).glob("index-*.json"))
     if not indexes:
         raise ProcessError(
@@ -138,12 +202,9 @@ def read_compilers(build: Path) -> Mapping[str, Compiler]:
         )
     index = json.loads(indexes[-1].read_text(encoding="utf-8"))
     for answer in index["objects"]:
-        if answer["kind"] == "toolchains":
-            toolchains = json.loads((build / _REPLY / answer["jsonFile"]).read_text(encoding="utf-8"))
-            return {entry["language"]: _compiler(entry["compiler"]) for entry in toolchains["toolchains"]}
-    raise ProcessError(
-        f"CMake's File API reply in {build / _REPLY} names no toolchains", hint="CMake 3.20 or newer does"
-    )
+        if answer["kind"] == kind:
+            return json.loads((build / _REPLY / answer["jsonFile"]).read_text(encoding="utf-8"))
+    raise ProcessError(f"CMake's File API reply in {build / _REPLY} has no {kind}", hint="CMake 3.20 or newer has")
 
 
 def _compiler(entry: Mapping[str, str]) -> Compiler:

@@ -17,6 +17,8 @@ from toolchain.errors import ProcessError
 # How much of a failed program's output an error shows: enough for a compiler's first and last words, not a flood.
 SHOWN_LINES = 30
 
+POSIX = os.name == "posix"  # how command lines are written on this machine
+
 
 @dataclass(frozen=True)
 class Completed:

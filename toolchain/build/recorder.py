@@ -15,7 +15,7 @@ from toolchain.digest import Sha256
 from toolchain.errors import InstallError
 from toolchain.fingerprint import fingerprint
 from toolchain.progress import Progress
-from toolchain.receipt import is_build_variable
+from toolchain.receipt import RECORDER_SOURCES, is_build_variable
 
 COMPONENT = "recorder"  # of native/CMakeLists.txt: what `cmake --install` takes out of the build
 PROGRAM = "dream-slang-layout"
@@ -34,11 +34,17 @@ class Prepared:
     log: Path
 
 
-def sources_digest(sources: Path) -> Sha256:
-    """One digest over the path and bytes of every file below `sources`. Raises InstallError where there are none."""
-    files = sorted(path for path in sources.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    if not files:
-        raise InstallError(f"{sources} holds no sources of the recorder", hint="reinstall this package")
+def sources_digest(sources: Path, parts: Sequence[str]) -> Sha256:
+    """One digest over the path and bytes of CMakeLists.txt and every file of the folders `parts`, all in `sources`.
+
+    Raises InstallError where CMakeLists.txt or one of the folders is missing.
+    """
+    missing = [part for part in ("CMakeLists.txt", *parts) if not (sources / part).exists()]
+    if missing:
+        raise InstallError(f"{sources} lacks {', '.join(missing)}", hint="reinstall this package")
+    files = [sources / "CMakeLists.txt"]
+    for part in parts:
+        files += sorted(path for path in (sources / part).rglob("*") if path.is_file())
     return fingerprint({path.relative_to(sources).as_posix(): Sha256.of_file(path).hex for path in files})
 
 
@@ -61,7 +67,7 @@ def prepare(root: Path, *, sources: Path, work: Path, log: Path, archives: Seque
     compiler = cmake.configure(project, programs, log=log)["CXX"]
     inputs: dict[str, object] = {
         "recipe": _RECIPE,
-        "sources": sources_digest(sources).hex,
+        "sources": sources_digest(sources, RECORDER_SOURCES).hex,
         "definitions": {name: value for name, value in definitions.items() if name != "SLANG_ROOT"},
         "generator": project.generator,
         "variables": process.inherited_where(is_build_variable),

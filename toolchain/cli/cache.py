@@ -149,6 +149,10 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
         gone.append(operation.Removal(path, 0, "what a killed installation left"))
         if not dry_run:
             staging.discard(path)
+    for path in installed.unused_builds(settings.paths.toolchains):
+        gone.append(operation.Removal(path, _size_below(path), "a build folder that no installed host came out of"))
+        if not dry_run:
+            staging.discard(path)
     total = sum(one.size_bytes for one in gone)
     if settings.json:
         rows = [{"path": str(one.path), "size_bytes": one.size_bytes, "why": one.why} for one in gone]
@@ -159,6 +163,10 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
     verb = "would be removed" if dry_run else "removed"
     what = f"{count(len(gone), 'file')}, {size_text(total)}" if gone else "nothing"
     click.echo(f"{what} {verb}", err=True)
+
+
+def _size_below(folder: Path) -> int:
+    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
 
 
 @cache.command()

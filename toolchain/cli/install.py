@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 import click
@@ -121,6 +122,11 @@ def _pinned_keys(settings: Settings, pins: PinSet) -> dict[Sha256, str]:
     return keys
 
 
+def _is_pinned(toolchain: Toolchain, keys: Collection[Sha256]) -> bool:
+    """Whether a root is what the pins in use would make; what was built here is no pin's."""
+    return toolchain.record.host is not None or toolchain.record.key in keys
+
+
 @click.command("list")
 @with_settings
 def list_(settings: Settings) -> None:
@@ -128,7 +134,7 @@ def list_(settings: Settings) -> None:
     keys = _pinned_keys(settings, load_pins(settings))
     found, damaged = installed.find_all(settings.paths.toolchains)
     if settings.json:
-        rows = [{**one.to_json(), "pinned": one.record.key in keys} for one in found]
+        rows = [{**one.to_json(), "pinned": _is_pinned(one, keys)} for one in found]
         click.echo(json.dumps({"installed": rows, "damaged": [str(path) for path in damaged]}, indent=2))
         return
     if not found and not damaged:
@@ -136,12 +142,15 @@ def list_(settings: Settings) -> None:
     width = max([28, *(len(one.label) for one in found)])
     for one in found:
         click.echo(f"{one.label:<{width}} {one.root}")
-        notes = [] if one.record.key in keys else ["not what is pinned now"]
+        notes = [] if _is_pinned(one, keys) else ["not what is pinned now"]
         if one.record.overridden:
             notes.append(f"its pin was overridden by {one.record.overridden}")
         if one.record.recorder:
             compiler = one.record.recorder.compiler
             click.echo(f"{'':<{width}} recorder built with {compiler.id} {compiler.version}")
+        if host := one.record.host:
+            built = f"{host.build_type} built with {host.compiler.id} {host.compiler.version}, Slang {host.slang}"
+            click.echo(f"{'':<{width}} {built}, {', '.join(host.backends)}")
         for note in notes:
             click.secho(f"{'':<{width}} {note}", fg="yellow")
     for path in damaged:

@@ -48,9 +48,9 @@ def native_sources() -> str:
     return _carried("native", "native")
 
 
-def own_build_code() -> tuple[str, ...]:
-    """The files of this package that decide how a root is made."""
-    return tuple(os.path.join(_PACKAGE, name) for name in ("install.py", "build/recorder.py", "sources/trees/tree.py"))
+def own_code(*names: str) -> tuple[str, ...]:
+    """Files of this package, by their paths in it: those that decide how a root is made."""
+    return tuple(os.path.join(_PACKAGE, name) for name in names)
 
 
 def _carried(packaged: str, in_checkout: str) -> str:

@@ -15,6 +15,7 @@ from toolchain.errors import ToolchainError
 # name -> (module in this package, its command's variable, one line of help). Modules load when their command runs.
 COMMANDS: dict[str, tuple[str, str, str]] = {
     "install": ("install", "install", "Install pinned tools, e.g. a Slang compiler root with its recorder."),
+    "build": ("build", "build", "Build the GPU host library from the sources that came with this package."),
     "list": ("install", "list_", "List what is installed."),
     "uninstall": ("install", "uninstall", "Remove installed tools."),
     "env": ("install", "env", "Print the environment that an installed tool needs."),

@@ -57,6 +57,8 @@ class Lines:
             label, done = self._tasks[key]
             self._tasks[key] = (label, done + count_bytes)
 
+    def step(self, key: str, done: int, total: int) -> None: ...
+
     def finish(self, key: str, outcome: str) -> None:
         with self._lock:
             label, done = self._tasks.pop(key, (key, 0))
@@ -90,6 +92,11 @@ class Bars:
                 self._bars.advance(self._tasks[key], count_bytes)
                 self._sum()
 
+    def step(self, key: str, done: int, total: int) -> None:
+        with self._lock:
+            if self._bars is not None and key in self._tasks:
+                self._bars.update(self._tasks[key], completed=done, total=total, steps=True)
+
     def finish(self, key: str, outcome: str) -> None:
         with self._lock:
             if self._bars is None or key not in self._tasks:
@@ -119,13 +126,24 @@ class Bars:
     def _open(self) -> rich.progress.Progress:
         if self._bars is None:
             from rich.console import Console
-            from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+            from rich.progress import BarColumn, DownloadColumn, Progress, Task, TextColumn, TransferSpeedColumn
+            from rich.text import Text
+
+            class Amount(DownloadColumn):
+                def render(self, task: Task) -> Text:
+                    if task.fields.get("steps"):
+                        return Text(f"{task.completed:.0f}/{task.total:.0f}", style="progress.download")
+                    return super().render(task)
+
+            class Speed(TransferSpeedColumn):
+                def render(self, task: Task) -> Text:
+                    return Text() if task.fields.get("steps") else super().render(task)
 
             self._bars = Progress(
                 TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=None),
-                DownloadColumn(binary_units=True),
-                TransferSpeedColumn(),
+                Amount(binary_units=True),
+                Speed(),
                 console=Console(stderr=True),
                 transient=True,
             )
@@ -136,7 +154,7 @@ class Bars:
     def _sum(self) -> None:
         if self._bars is None or self._total is None:
             return
-        tasks = [task for task in self._bars.tasks if task.id != self._total]
+        tasks = [task for task in self._bars.tasks if task.id != self._total and not task.fields.get("steps")]
         known = all(task.total is not None for task in tasks)
         self._bars.update(
             self._total,

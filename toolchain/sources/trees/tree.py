@@ -136,6 +136,19 @@ def build(
     return result
 
 
+def adopt(root: Path) -> Manifest:
+    """The manifest of what a build made below `root`; everything there gets its mode and the one time first.
+
+    Raises InstallError.
+    """
+    found = scan(root)
+    if HAS_MODES:
+        for file in found.files:
+            (root / file.path).chmod(int(MODE[file.executable], 8))
+    _settle(root, found)
+    return found
+
+
 def _take_effect(root: Path, files: dict[str, TreeFile], effect: PatchEffect) -> None:
     for changed in effect.files:
         if changed.after is None:
@@ -238,6 +251,7 @@ __all__ = [
     "Link",
     "Manifest",
     "SourceTree",
+    "adopt",
     "beside",
     "build",
     "discard",

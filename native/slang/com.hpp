@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace dream::recorder
+namespace dream
 {
 
 template <class T>
@@ -30,6 +30,8 @@ public:
         reset();
         return &object_;
     }
+    // Gives the object away, with the reference that was held.
+    [[nodiscard]] T* detach() { return std::exchange(object_, nullptr); }
     // A second owner of an object that somebody else owns too.
     [[nodiscard]] static Com share(T* object)
     {
@@ -52,4 +54,4 @@ private:
     T* object_ = nullptr;
 };
 
-} // namespace dream::recorder
+} // namespace dream

@@ -1,0 +1,36 @@
+# What makes the host a library that can be carried elsewhere: the shared libraries that slang-rhi opens by name are
+# installed beside it, and it looks for them there. The glue is told their names (DREAM_COMPANION_LIBRARIES, "a;b") and
+# which backends it has: DREAM_HAS_CUDA, DREAM_HAS_VULKAN and so on, 1 or not defined.
+get_target_property(host_companions slang-rhi DREAM_COMPANIONS)
+set(host_companion_names)
+foreach(companion IN LISTS host_companions)
+    if(NOT EXISTS "${companion}")
+        message(FATAL_ERROR "expected the companion library ${companion}, which does not exist")
+    endif()
+    cmake_path(GET companion FILENAME name)
+    list(APPEND host_companion_names "${name}")
+endforeach()
+list(JOIN host_companion_names "\\;" host_companion_text)
+target_compile_definitions(dream_host_gpu PRIVATE "DREAM_COMPANION_LIBRARIES=\"${host_companion_text}\"")
+
+if(APPLE)
+    set(host_rpath "@loader_path")
+else()
+    set(host_rpath "$ORIGIN")
+endif()
+if(WIN32)
+    set(host_folder bin)
+else()
+    set(host_folder lib)
+endif()
+set_target_properties(dream_host_gpu PROPERTIES INSTALL_RPATH "${host_rpath}")
+install(TARGETS dream_host_gpu LIBRARY DESTINATION lib COMPONENT host RUNTIME DESTINATION bin COMPONENT host
+    ARCHIVE DESTINATION lib COMPONENT host)
+install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/glue/dgpu.h" DESTINATION include COMPONENT host)
+install(FILES ${host_companions} DESTINATION ${host_folder} COMPONENT host)
+
+get_target_property(host_backends slang-rhi DREAM_BACKENDS)
+foreach(backend IN LISTS host_backends)
+    string(TOUPPER "${backend}" name)
+    target_compile_definitions(dream_host_gpu PRIVATE DREAM_HAS_${name}=1)
+endforeach()

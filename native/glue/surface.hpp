@@ -1,0 +1,115 @@
+// What every function of the flat surface does: take the process's lock, and turn failures into a status and a text.
+#pragma once
+
+#include "objects.hpp"
+#include "status.hpp"
+
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <new>
+
+namespace dream::host
+{
+
+// Runs `f` and answers what it returns, or `failed` after `remember`. The call is not under the lock.
+template <class R, class F>
+R unlocked(R failed, F&& f) noexcept
+{
+    DgpuStatus status = DGPU_EINTERNAL;
+    try
+    {
+        return f();
+    }
+    catch (const Failure& failure)
+    {
+        status = failure.status();
+        remember(status, failure.what());
+    }
+    catch (const std::bad_alloc&)
+    {
+        status = DGPU_EMEMORY;
+        remember(status, "the host is out of memory");
+    }
+    catch (const std::exception& error)
+    {
+        remember(status, error.what());
+    }
+    catch (...)
+    {
+        remember(status, "an unknown exception");
+    }
+    if constexpr (std::is_same_v<R, DgpuStatus>)
+        return status;
+    else
+        return failed;
+}
+
+// A call that answers a status. `f` returns nothing.
+template <class F>
+DgpuStatus status_of(F&& f) noexcept
+{
+    return unlocked<DgpuStatus>(
+        DGPU_EINTERNAL,
+        [&]
+        {
+            const std::scoped_lock guard(process_lock());
+            f();
+            return DGPU_OK;
+        });
+}
+
+// A call that answers a handle, a fence value or a size; 0 for a failure.
+template <class R, class F>
+R value_of(F&& f) noexcept
+{
+    return unlocked<R>(
+        R{0},
+        [&]
+        {
+            const std::scoped_lock guard(process_lock());
+            return static_cast<R>(f());
+        });
+}
+
+// Throws Failure(DGPU_EINVALID) for a null pointer.
+template <class T>
+T& given(T* pointer, const char* what)
+{
+    if (pointer == nullptr)
+        throw Failure(DGPU_EINVALID, std::string(what) + " is NULL");
+    return *pointer;
+}
+
+// A caller's structure, which begins with `struct_size`: what an older caller's lacks is zero. Throws
+// Failure(DGPU_EINVALID) for NULL, a size of 0, and members that this version does not know.
+template <class T>
+[[nodiscard]] T copy_of(const T* structure, const char* what)
+{
+    const T& seen = given(structure, what);
+    if (seen.struct_size < sizeof(std::uint32_t) || seen.struct_size > sizeof(T))
+        throw Failure(
+            DGPU_EINVALID,
+            std::string(what) + ".struct_size: expected its sizeof, at most " + std::to_string(sizeof(T)) + ", got "
+                + std::to_string(seen.struct_size));
+    T copy{};
+    std::memcpy(&copy, structure, seen.struct_size);
+    return copy;
+}
+
+// Writes a structure that a caller gave with its `struct_size`, no further than that.
+template <class T>
+void fill(T* structure, const T& value, const char* what)
+{
+    T& target = given(structure, what);
+    const std::uint32_t size = target.struct_size;
+    if (size < sizeof(std::uint32_t) || size > sizeof(T))
+        throw Failure(
+            DGPU_EINVALID,
+            std::string(what) + ".struct_size: expected its sizeof, at most " + std::to_string(sizeof(T)) + ", got "
+                + std::to_string(size));
+    std::memcpy(&target, &value, size);
+    target.struct_size = size;
+}
+
+} // namespace dream::host
