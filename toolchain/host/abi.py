@@ -295,7 +295,7 @@ CALLS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "dgpu_device_simulate_loss": (_status, (_handle,)),
     "dgpu_device_counts": (_status, (_handle, POINTER(Counts))),
     "dgpu_release": (_status, (_handle,)),
-    "dgpu_running_devices": (c_uint32, ()),
+    "dgpu_open_devices": (c_uint32, ()),
     "dgpu_shut_down": (_status, ()),
     "dgpu_device_format_uses": (_status, (_handle, c_uint32, _out_u32)),
     "dgpu_format_block": (None, (c_uint32, _out_u32, _out_u32)),

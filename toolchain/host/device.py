@@ -282,9 +282,9 @@ class Host:
         return Path(path) if path else None
 
     @property
-    def running_devices(self) -> int:
+    def open_devices(self) -> int:
         """Devices that have not closed yet."""
-        return int(self.library.calls.dgpu_running_devices())
+        return int(self.library.calls.dgpu_open_devices())
 
     def candidates(
         self, requested: Backend = Backend.AUTO, *, platform: Platform = Platform.THIS, mask: int = 0, built: int

@@ -6,11 +6,9 @@ import gc
 from typing import Any
 
 from tests.gpu.cases.compute import dispatch, zeros
-from tests.gpu.harness import WAIT_S, Rig, case, case_alone, fails, pack, rw_buffer, sampler, texture, value, words
+from tests.gpu.harness import WAIT_S, Rig, case, case_alone, fails, pack, rw_buffer, sampler, texture, words
 from toolchain.host import ColorAttachment, Feature, Format, Part, Place, TextureUse
 from toolchain.host.library import Owned
-
-BUSY_ROUNDS = 1 << 24  # about a second of a software device's time
 
 
 @case
@@ -171,13 +169,11 @@ def objects_of_another_device_are_refused(rig: Rig) -> None:
 def release_before_completion(rig: Rig) -> None:
     """All that running work uses waits on the deferred list, and the work ends well."""
     base = rig.device.counts
-    spin = rig.program("spin").compute([rw_buffer("state"), value("rounds")])
     state, copy = zeros(rig.device, 256), zeros(rig.device, 256)
-    dispatch(rig.device, spin, {"state": state, "rounds": pack(BUSY_ROUNDS)}, 256)
+    rig.busy(state)
     with rig.device.encoder() as commands:
         commands.copy_buffer(copy, state, 1024)
     state.release()
-    spin.release()
     counts = rig.device.counts
     assert rig.device.fences[1] < commands.fence, "the work was too short to see anything"
     assert counts.deferred >= base.deferred + 1
@@ -189,10 +185,9 @@ def release_before_completion(rig: Rig) -> None:
 @case
 def what_no_work_uses_is_freed_at_once(rig: Rig) -> None:
     """Also while other work runs."""
-    spin = rig.program("spin").compute([rw_buffer("state"), value("rounds")])
     state, idle = zeros(rig.device, 256), zeros(rig.device, 256)
     rig.device.wait(WAIT_S)
-    dispatch(rig.device, spin, {"state": state, "rounds": pack(BUSY_ROUNDS)}, 256)
+    rig.busy(state)
     before = rig.device.counts
     idle.release()
     after = rig.device.counts
@@ -242,12 +237,11 @@ def a_pipeline_needs_no_program(rig: Rig) -> None:
 @case
 def a_device_closes_after_its_work(rig: Rig) -> None:
     """Its handle is stale at once, its read still arrives, and it is gone when its objects are."""
-    running = rig.host.running_devices
+    running = rig.host.open_devices
     other = rig.open()
-    assert rig.host.running_devices == running + 1
-    spin = rig.program("spin", other).compute([rw_buffer("state"), value("rounds")])
+    assert rig.host.open_devices == running + 1
     state = zeros(other, 256)
-    dispatch(other, spin, {"state": state, "rounds": pack(BUSY_ROUNDS)}, 256)
+    rig.busy(state, other)
     read = state.read()
     handle = other.handle
     other.release()
@@ -255,28 +249,26 @@ def a_device_closes_after_its_work(rig: Rig) -> None:
         rig.host.library.check(rig.host.library.calls.dgpu_device_wait(handle, 0))
     with fails("ESTALE"):
         rig.host.library.made(rig.host.library.calls.dgpu_encoder_create(handle))
-    assert rig.host.running_devices == running + 1
+    assert rig.host.open_devices == running + 1
     assert words(read.wait(WAIT_S))[0] != 0
     read.release()
     state.release()
-    spin.release()
     gc.collect()
     for _ in range(int(WAIT_S * 1000)):  # no call waits for a device without a handle
-        if rig.host.running_devices == running:
+        if rig.host.open_devices == running:
             break
         rig.device.buffer(b"pass").read().wait(WAIT_S)
-    assert rig.host.running_devices == running
+    assert rig.host.open_devices == running
 
 
 @case_alone
 def shutting_down_closes_everything(rig: Rig) -> None:
     """With work under way; and the library can be used again."""
     other = rig.open()
-    spin = rig.program("spin", other).compute([rw_buffer("state"), value("rounds")])
     state = zeros(other, 256)
-    dispatch(other, spin, {"state": state, "rounds": pack(BUSY_ROUNDS)}, 256)
+    rig.busy(state, other)
     rig.host.close()
-    assert rig.host.running_devices == 0
+    assert rig.host.open_devices == 0
     with fails("ESTALE"):
         state.write(b"four")
     with fails("ESTALE"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from tests.gpu.cases.compute import dispatch, zeros
-from tests.gpu.harness import WAIT_S, Rig, case, fails, pack, rw_buffer, value, words
+from tests.gpu.harness import WAIT_S, Rig, case, fails, rw_buffer, words
 from toolchain.host import ColorAttachment, Format, Read, RenderState, TextureUse
 
 
@@ -79,9 +79,8 @@ def recording_on_a_lost_device_fails(rig: Rig) -> None:
 def reads_of_a_lost_device_end(rig: Rig) -> None:
     """Those under way are told, with length 0, and their call-backs come."""
     other = rig.open()
-    spin = rig.program("spin", other).compute([rw_buffer("state"), value("rounds")])
     state = zeros(other, 256)
-    dispatch(other, spin, {"state": state, "rounds": pack(1 << 24)}, 256)
+    rig.busy(state, other)
     ended = threading.Event()
     seen: list[Read] = []
 

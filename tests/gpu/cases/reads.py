@@ -15,9 +15,7 @@ def a_thousand_reads_in_flight(rig: Rig) -> None:
     """All started behind work that is still running, each with its own bytes, and all delivered."""
     count = 1000
     source = rig.device.buffer(pack(*range(count * 4)))
-    busy = zeros(rig.device, 64)
-    spin = rig.program("spin").compute([rw_buffer("state"), value("rounds")])
-    dispatch(rig.device, spin, {"state": busy, "rounds": pack(1 << 20)}, 64)
+    rig.busy(zeros(rig.device, 256))
     reads = [source.read(16 * i, 16) for i in range(count)]
     for i, read in enumerate(reads):
         assert words(read.wait(WAIT_S)) == tuple(range(4 * i, 4 * i + 4))
@@ -94,9 +92,8 @@ def a_read_sees_what_was_submitted_before_and_nothing_later(rig: Rig) -> None:
 @case
 def data_asked_for_too_early_is_pending(rig: Rig) -> None:
     """A poll and a short wait say so, and neither spoils the read."""
-    spin = rig.program("spin").compute([rw_buffer("state"), value("rounds")])
     state = zeros(rig.device, 256)
-    dispatch(rig.device, spin, {"state": state, "rounds": pack(1 << 24)}, 256)
+    rig.busy(state)
     read = state.read()
     with fails("EPENDING"):
         read.wait(0)

@@ -132,9 +132,9 @@ def texels_may_come_with_pitches(rig: Rig) -> None:
     image.write(Texels(b"abcdef" * 4, row_pitch_bytes=12), box=Box(0, 1, 0, 1, 1))
     assert image.read().bytes(WAIT_S) == expected[:12] + b"abcd" + expected[16:]
     for wrong in (Texels(bytes(23)), Texels(bytes(24), row_pitch_bytes=8), Texels(bytes(24), row_pitch_bytes=16)):
-        with fails("ERANGE"):
+        with fails({"ERANGE", "EINVALID"}):
             image.write(wrong)
-        with fails("ERANGE"):
+        with fails({"ERANGE", "EINVALID"}):
             rig.device.texture(Format.RGBA8_UNORM, 3, 2, data=[wrong])
 
 

@@ -106,7 +106,7 @@ def threads_have_errors_of_their_own(rig: Rig) -> None:
 @case
 def threads_open_and_close_devices(rig: Rig) -> None:
     """Each with work of its own."""
-    running = rig.host.running_devices
+    running = rig.host.open_devices
 
     def work(number: int) -> None:
         for _ in range(2):
@@ -120,7 +120,7 @@ def threads_open_and_close_devices(rig: Rig) -> None:
         assert words(counter.read().wait(WAIT_S)) == (number + 64,)
 
     all_at_once(work)
-    assert rig.host.running_devices >= running
+    assert rig.host.open_devices >= running
 
 
 @case
