@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-TOPICS = ("startup", "verify", "extract", "download")
+TOPICS = ("startup", "verify", "extract", "download", "native")
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 

@@ -2,7 +2,8 @@
 # The native checks: everything compiled with warnings as errors, the layout library's tests and mutations under
 # AddressSanitizer and UndefinedBehaviorSanitizer, and fuzzing where Clang is installed.
 #
-# SLANG_ROOT=DIR (a Slang compiler root, e.g. from `toolchain install slang`) adds the recorder and its twin.
+# SLANG_ROOT=DIR (a Slang compiler root, e.g. from `toolchain install slang`) adds the recorder, its twin and the GPU
+# host; the host with slang-rhi from source is built where the cache holds what that takes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -28,12 +29,25 @@ step "warnings as errors"
 recorder=()
 if [ -n "$root" ]; then
     recorder=(-DDREAM_BUILD_RECORDER=ON "-DSLANG_ROOT=$root")
+    if [ -f "$root/lib/libslang-rhi.a" ]; then
+        recorder+=(-DDREAM_BUILD_HOST=ON)
+    else
+        echo "SKIP host: $root holds no prebuilt slang-rhi"
+    fi
 else
-    echo "SKIP recorder: SLANG_ROOT names no Slang compiler root"
+    echo "SKIP recorder and host: SLANG_ROOT names no Slang compiler root"
 fi
 configure "$build/release" -DCMAKE_BUILD_TYPE=Release "${recorder[@]}"
 cmake --build "$build/release" --parallel "$jobs"
 ctest --test-dir "$build/release" --output-on-failure
+
+step "the host with slang-rhi from source"
+if lacking=$(toolchain fetch slang slang-rhi vulkan-headers --profile source --check --offline 2>&1); then
+    env -u DREAM_SLANG toolchain build native --profile source --backend vulkan --backend cuda --offline --jobs "$jobs"
+else
+    echo "SKIP host from source: the cache lacks what package indexes do not have"
+    echo "$lacking"
+fi
 
 step "address and undefined-behaviour sanitizers"
 configure "$build/sanitized" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DDREAM_SANITIZE=address;undefined"
@@ -42,6 +56,11 @@ export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after
 export UBSAN_OPTIONS=print_stacktrace=1
 ctest --test-dir "$build/sanitized" --output-on-failure
 "$build/sanitized/tests/dream-layout-mutate" 100000 7
+
+step "thread sanitizer"
+configure "$build/threads" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DDREAM_SANITIZE=thread"
+cmake --build "$build/threads" --parallel "$jobs" --target dream-host-core-tests
+TSAN_OPTIONS=halt_on_error=1 "$build/threads/tests/dream-host-core-tests"
 
 step "libFuzzer"
 if ! command -v clang++ >/dev/null && [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then

@@ -17,11 +17,13 @@ def main() -> None:
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - closed by whoever started us: nobody listens
     sys.stderr = _Forgiving(sys.stderr or open(os.devnull, "w"))  # noqa: SIM115
     try:
-        status = _run(sys.argv[1:])
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
-        status = 130
+        try:
+            status = _run(sys.argv[1:])
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            status = _ended_by("SIGINT", 130)
+        except _Signalled as end:
+            status = _ended_by(end.signal, end.status)
     except OSError as error:
         if error.filename is not None:  # not of the output
             raise
@@ -31,6 +33,27 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = OUTPUT_LOST
     sys.exit(status)
+
+
+class _Signalled(SystemExit):
+    """What a signal unwinds with; the process ends with `status` as it ends with a SystemExit's code."""
+
+    def __init__(self, signal: str, status: int) -> None:
+        super().__init__(status)
+        self.signal = signal
+        self.status = status
+
+
+def _ended_by(signal: str, status: int) -> int:
+    """Say so, in one line and, where JSON was asked for and none was begun, in its document. Returns `status`."""
+    from toolchain.cli import document
+    from toolchain.errors import as_json
+
+    _set_handlers(unwind=False)  # everything is undone; and whoever reads our output may never do so
+    sys.stderr.write(f"interrupted by {signal}\n")
+    if document.wanted(sys.argv[1:]):
+        document.show_end(as_json("interrupted", status, f"interrupted by {signal}", details={"signal": signal}))
+    return status
 
 
 class _Forgiving:
@@ -70,22 +93,28 @@ def _run(arguments: list[str]) -> int:
 
         if warm.nothing_to_do(arguments):
             return 0
-    _end_cleanly_on_signals()  # only here: above, nothing needs to be undone, and signal takes as long as all the rest
+    _set_handlers()  # only here: above, nothing needs to be undone, and signal takes as long as all the rest
     from toolchain.cli.main import main as run
 
     return run()
 
 
-def _end_cleanly_on_signals() -> None:
-    """SIGTERM and SIGHUP unwind as Ctrl-C does, so that staging folders go and no compiler goes on alone."""
+def _set_handlers(*, unwind: bool = True) -> None:
+    """SIGTERM and SIGHUP unwind as Ctrl-C does, so that staging folders go and no compiler goes on alone.
+
+    Without `unwind`, any of them ends the process at once from now on.
+    """
     import signal
 
     def end(number: int, frame: object) -> None:
-        sys.exit(128 + number)
+        raise _Signalled(signal.Signals(number).name, 128 + number)
 
-    for name in ("SIGTERM", "SIGHUP"):
-        if hasattr(signal, name) and signal.getsignal(getattr(signal, name)) is signal.SIG_DFL:
-            signal.signal(getattr(signal, name), end)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is None:
+            continue
+        if signal.getsignal(number) is not signal.SIG_IGN:  # what our parent had ignored stays so
+            signal.signal(number, end if unwind else signal.SIG_DFL)
 
 
 if __name__ == "__main__":

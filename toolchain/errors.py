@@ -9,6 +9,13 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 
+def as_json(
+    code: str, exit_code: int, message: str, hint: str | None = None, details: Mapping[str, object] | None = None
+) -> dict[str, object]:
+    """What `--json` prints of a command that did not do what was asked, whatever the reason."""
+    return {"details": dict(details or {}), "error": code, "exit_code": exit_code, "hint": hint, "message": message}
+
+
 class ToolchainError(Exception):
     """We could not do what was asked.
 
@@ -27,13 +34,7 @@ class ToolchainError(Exception):
 
     def to_json(self) -> dict[str, object]:
         """The error as one JSON object: code, exit code, message, hint, details."""
-        return {
-            "error": self.code,
-            "exit_code": self.exit_code,
-            "message": self.message,
-            "hint": self.hint,
-            "details": self.details,
-        }
+        return as_json(self.code, self.exit_code, self.message, self.hint, self.details)
 
 
 class PinsError(ToolchainError):
@@ -95,14 +96,14 @@ class CacheError(ToolchainError):
     """The cache, or a file for it, could not be read or written. Trying again does not help."""
 
     code = "cache"
-    exit_code = 17
+    exit_code = 20
 
 
 class LayoutError(ToolchainError):
     """A layout blob cannot be read; details hold `offset` in bytes where one is known."""
 
     code = "layout"
-    exit_code = 18
+    exit_code = 21
 
 
 class HostError(ToolchainError):

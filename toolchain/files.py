@@ -1,4 +1,7 @@
-"""Opens files that a person or another process named, and only regular ones: a FIFO would be waited on for good."""
+"""Opens files that a person or another process named, and only regular ones: a FIFO would be waited on for good.
+
+Says, too, what stands where a file or a folder should.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,24 @@ from io import FileIO
 from os import PathLike
 
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+FILE = "a file"
+FOLDER = "a folder"
+LINK = "a symbolic link"
+_KINDS = {
+    stat.S_IFREG: FILE,
+    stat.S_IFDIR: FOLDER,
+    stat.S_IFLNK: LINK,
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+TOO_LARGE_HINT = (
+    "no file may grow so large here: raise this process's limit (ulimit -f), or choose a file system that takes "
+    "larger files"
+)  # for EFBIG, which room on the disk does not mend
 
 
 class NotRegularError(OSError):
@@ -38,3 +59,12 @@ def read_regular(path: str | PathLike[str]) -> bytes:
     """All bytes of a regular file. Raises OSError as `open_regular`."""
     with open_regular(path) as file:
         return file.read()
+
+
+def standing_at(path: str | PathLike[str]) -> str | None:
+    """What stands at a path, in words: FILE, FOLDER, LINK (wherever it leads), `a FIFO`, ...; None: nothing to see."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return None
+    return _KINDS.get(stat.S_IFMT(mode), "something that is no file")

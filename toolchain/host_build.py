@@ -7,8 +7,9 @@ as every root is; `installed.HostRecord` in its record says how it was made.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -22,8 +23,9 @@ from toolchain.fingerprint import fingerprint
 from toolchain.install import LOCK_TIMEOUT_S, Job
 from toolchain.installed import ArchiveRecord, Record, Toolchain
 from toolchain.locks import hold
-from toolchain.pins import Pin, PinSet, Profile, require_minimum
+from toolchain.pins import Archive, Pin, PinSet, Profile, require_minimum
 from toolchain.receipt import HOST_SOURCES
+from toolchain.sources.cache.store import VerifiedArchive
 from toolchain.sources.trees import tree
 from toolchain.sources.unwritable import unwritable
 
@@ -144,8 +146,9 @@ def _gather(pins: PinSet, request: Request, job: Job) -> _Gathered:
     require_minimum(pins, [*archives, *(one for pin in rooted for one in pin.archives_for(platform))])
     # All at once, so that offline one error names everything that is missing.
     verified = job.obtain([*archives, *install.wanted(rooted, job)])
-    roots = {one.toolchain.record.name: one.toolchain for one in install.install(rooted, job)}
     by_digest = {one.archive.sha256: one for one in verified}
+    installing = dataclasses.replace(job, obtain=lambda asked: _at_hand(asked, by_digest, job))
+    roots = {one.toolchain.record.name: one.toolchain for one in install.install(rooted, installing)}
     dependencies = []
     for pin in needed:
         (archive,) = pin.archives_for(platform)
@@ -172,6 +175,14 @@ def _gather(pins: PinSet, request: Request, job: Job) -> _Gathered:
         ),
         overridden=overridden[0] if overridden else None,
     )
+
+
+def _at_hand(
+    asked: Sequence[Archive], there: Mapping[Sha256, VerifiedArchive], job: Job
+) -> Sequence[VerifiedArchive]:
+    if all(one.sha256 in there for one in asked):
+        return [there[one.sha256] for one in asked]
+    return job.obtain(asked)
 
 
 def _must_be_of_version(root: Path, pin: Pin, pins: PinSet) -> None:

@@ -18,6 +18,7 @@ from toolchain import __version__, installed
 from toolchain.build import recorder
 from toolchain.digest import Sha256
 from toolchain.errors import InstallError
+from toolchain.files import standing_at
 from toolchain.fingerprint import fingerprint
 from toolchain.installed import ArchiveRecord, Record, RecorderRecord, Toolchain
 from toolchain.locks import hold
@@ -89,6 +90,8 @@ def install(pins: Sequence[Pin], job: Job) -> tuple[Installed, ...]:
     family of whatever failed; roots that were finished before it stay.
     """
     plans = [_plan(pin, job) for pin in pins]
+    for plan in plans:
+        _require_place(plan.root)
     by_digest: dict[Sha256, VerifiedArchive] = {}
     for verified in job.obtain(wanted(pins, job)):
         by_digest[verified.archive.sha256] = verified
@@ -125,6 +128,17 @@ def _plan(pin: Pin, job: Job) -> _Plan:
     patches = patch.load(job.patches / pin.name)
     key = key_of(pin, job.profile, job.platform, patches)
     return _Plan(pin, archives, patches, key, installed.root_of(job.paths.toolchains, pin.name, pin.version, key))
+
+
+def _require_place(root: Path) -> None:
+    """What is no folder at a root's path was never ours. Raises InstallError."""
+    seen = standing_at(root)
+    if seen is not None and not root.is_dir():
+        raise InstallError(
+            f"{root}: expected an installed root or nothing, seen {seen}",
+            hint="it is not ours: move it away, or choose another folder with --root or TOOLCHAIN_ROOT",
+            details={"root": str(root)},
+        )
 
 
 def _present(plan: _Plan) -> Toolchain | None:

@@ -6,7 +6,8 @@ import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from toolchain import environment, locks, receipt
@@ -17,7 +18,7 @@ from toolchain.environment import Environment
 from toolchain.errors import InstallError
 from toolchain.findings import Finding
 from toolchain.pins import Profile
-from toolchain.sources.trees import staging, tree
+from toolchain.sources.trees import staging, tree, tree_stat
 from toolchain.sources.trees.verify import verify as verify_tree
 
 RECORD_FORMAT = 1
@@ -127,6 +128,11 @@ class Toolchain:
         """The toolchain in a few words: `slang 2026.12 (prebuilt)`."""
         return f"{self.record.name} {self.record.version} ({self.record.profile.value})"
 
+    @property
+    def again(self) -> str:
+        """The command that makes this root anew."""
+        return f"toolchain install {self.record.name} --profile {self.record.profile.value} --force"
+
     def environment(self) -> Environment:
         """What this root asks of its user's environment."""
         return environment.for_root(str(self.root), folders=self.record.path, variables=self.record.variables)
@@ -169,10 +175,23 @@ def find_all(toolchains: Path) -> tuple[tuple[Toolchain, ...], tuple[Path, ...]]
     return tuple(found), tuple(damaged)
 
 
-def find(toolchains: Path, name: str, profile: Profile | None, key: Sha256 | None) -> Toolchain:
+def damage(toolchain: Toolchain) -> InstallError | None:
+    """What is not as it was installed, by stat, as the error for whoever needs the root whole; None where all is."""
+    if tree_stat.unchanged(str(toolchain.root)):
+        return None
+    try:
+        tree.reopen(toolchain.root)
+    except InstallError as error:
+        return InstallError(error.message, hint=toolchain.again, details=error.details)
+    return None
+
+
+def find(
+    toolchains: Path, name: str, profile: Profile | None, key: Sha256 | None, *, otherwise: str | None = None
+) -> Toolchain:
     """The installed toolchain of that name: the one with `key` where that is given and there, else the only one.
 
-    Raises InstallError where there is none, or several that nothing tells apart.
+    Raises InstallError where there is none, with the hint `otherwise`, or several that nothing tells apart.
     """
     found, damaged = find_all(toolchains)
     named = [one for one in found if one.record.name == name and profile in (None, one.record.profile)]
@@ -183,11 +202,11 @@ def find(toolchains: Path, name: str, profile: Profile | None, key: Sha256 | Non
     if not chosen:
         others = ", ".join(sorted({one.label for one in found})) or "nothing"
         broken = "".join(f"; {path} is damaged" for path in damaged if is_root_of(path, name))
-        option = f" --profile {profile.value}" if profile else ""
+        near = "".join(f"; did you mean {one}?" for one in _near(name, {one.record.name for one in found}))
         raise InstallError(
             f"{name}{f' ({profile.value})' if profile else ''} is not installed in {toolchains}; "
-            f"installed there: {others}{broken}",
-            hint=f"toolchain install {name}{option}",
+            f"installed there: {others}{broken}{near}",
+            hint=otherwise,
         )
     listed = "".join(f"\n  {one.label} in {one.root}" for one in chosen)
     raise InstallError(
@@ -198,13 +217,21 @@ def find(toolchains: Path, name: str, profile: Profile | None, key: Sha256 | Non
     )
 
 
+def _near(name: str, names: set[str]) -> list[str]:
+    return get_close_matches(name, sorted(names - {name}), n=1)
+
+
 def is_root_of(folder: Path, name: str) -> bool:
     """Whether a folder is called as a root of that pin is: NAME-VERSION-KEY."""
     return re.fullmatch(rf"{re.escape(name)}-[^-].*-[0-9a-f]{{12}}", folder.name) is not None
 
 
-def remove(root: Path) -> None:
-    """Remove an installed root. It stops looking installed at once, and is deleted then. Raises InstallError."""
+def remove(root: Path) -> Path | None:
+    """Remove an installed root. It stops looking installed at once, and is deleted then. Raises InstallError.
+
+    Of a root that is a symbolic link only the link is removed; what it leads to stays, and is returned.
+    """
+    leads_to = root.resolve() if root.is_symlink() else None
     aside = tree.beside(root)
     try:
         root.rename(aside)
@@ -213,12 +240,16 @@ def remove(root: Path) -> None:
             f"cannot remove {root}: {error.strerror or error}", hint=f"you must be able to write to {root.parent}"
         ) from error
     try:
-        shutil.rmtree(aside)
+        if leads_to is not None:
+            aside.unlink()
+        else:
+            shutil.rmtree(aside)
     except OSError as error:
         raise InstallError(
             f"{root} is uninstalled, and {aside} cannot be deleted: {error.strerror or error}",
             hint="delete that folder by hand, or with `toolchain cache prune`",
         ) from error
+    return leads_to
 
 
 def verify(toolchains: Path, *, full: bool) -> list[Finding]:
@@ -232,12 +263,13 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
         for path in damaged
     ]
     for one in found:
-        findings += verify_tree(one.root, tree.read_manifest(one.root), full=full)
+        of_tree = verify_tree(one.root, tree.read_manifest(one.root), full=full)
+        findings += [replace(finding, hint=one.again) for finding in of_tree]
     findings += [
         Finding("root.leftover", str(path), "nothing left over", "what a killed process left", "toolchain cache prune")
         for path in leftovers(toolchains)
     ]
-    strangers = [path for path in _folders_and_files(toolchains) if path.is_file()]
+    strangers = [path for path in _folders_and_files(toolchains) if not path.is_dir()]
     findings += [
         Finding("root.unknown", str(path), "nothing but roots", "something that is not ours", _STRANGER)
         for path in strangers

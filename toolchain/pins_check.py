@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -11,7 +11,9 @@ from toolchain.digest import Sha256
 from toolchain.errors import AttestationError, DigestMismatchError, FetchError, PatchError, PinsError
 from toolchain.findings import Finding
 from toolchain.pins import Archive, IndexSource, Pin, PinSet, UrlSource
+from toolchain.platforms import Platform
 from toolchain.progress import Progress
+from toolchain.sources.archives.placing import may_fill
 from toolchain.sources.attesting import bring_document
 from toolchain.sources.cache import attestation
 from toolchain.sources.indexes.index import Indexes
@@ -44,7 +46,7 @@ def schema_findings(error: PinsError) -> list[Finding]:
 
 def check(pins: PinSet, patches: Path) -> list[Finding]:
     """Rules of the file itself and of the folder `patches`, which may be missing. No network."""
-    return [*_weak(pins), *_patches(pins, patches)]
+    return [*_weak(pins), *_empty_bins(pins, patches), *_patches(pins, patches)]
 
 
 def _weak(pins: PinSet) -> Iterator[Finding]:
@@ -59,6 +61,31 @@ def _weak(pins: PinSet) -> Iterator[Finding]:
                     f"{pin.name} {pin.version}: {archive.file_name} is {archive.verification.label}",
                     f"pin a file whose digest upstream states, or lower minimum-verification in {pins.demanded_by}",
                 )
+
+
+def _empty_bins(pins: PinSet, patches: Path) -> Iterator[Finding]:
+    """Folders for PATH that no place can fill on any platform. What strip or a patch makes only the archive tells."""
+    for pin in pins.pins:
+        if pin.recorder or (patches / pin.name).is_dir():
+            continue
+        for folder in pin.bin:
+            if not any(_may_have(pin, platform, folder) for platform in pin.platforms()):
+                yield Finding(
+                    "pins.bin",
+                    f"{pin.overridden or pins.origin}:{pin.line}",
+                    f"{pin.name}: a bin folder that some place fills",
+                    f"{folder}, and no place puts anything there",
+                    "correct bin, or the places",
+                )
+
+
+def _may_have(pin: Pin, platform: Platform, folder: PurePosixPath) -> bool:
+    archives = pin.archives_for(platform)
+    return (
+        not all(archive.places for archive in archives)
+        or any(folder in (path, *path.parents) for path, _ in pin.links_for(platform))
+        or any(may_fill(one, folder.as_posix()) for archive in archives for one in archive.places)
+    )
 
 
 def _patches(pins: PinSet, patches: Path) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ import os
 FOLDER = ".receipts"  # beside the roots; a receipt in it is called NAME-PROFILE
 
 # The parts of native/ that each of our programs is built from, beside its CMakeLists.txt.
-RECORDER_SOURCES = ("cmake", "layout", "recorder", "slang")
+RECORDER_SOURCES = ("cmake/LocalArchivesOnly.cmake", "cmake/SlangRoot.cmake", "layout", "recorder", "slang")
 HOST_SOURCES = ("cmake", "glue", "layout", "replay", "rhi", "slang")
 
 _TITLE = "gpu-toolchain receipt 1"
@@ -42,8 +42,9 @@ def state(
 ) -> str:
     """The state of an installation's inputs, as lines of text: equal exactly when nothing changed.
 
-    `files` and `folders` (with all below them) may be absent, which is a state too. `variables` are the build
-    variables of the environment; `search_path` is PATH, in which compilers are looked for. `version` is our own.
+    `files` and `folders` (with all below them; a file counts too) may be absent, which is a state too. `variables` are
+    the build variables of the environment; `search_path` is PATH, in which compilers are looked for. `version` is our
+    own.
     """
     lines = [tool, version, profile]
     lines += [_file_state(path) for path in files]
@@ -101,6 +102,8 @@ def _folder_states(folder: str) -> list[str]:
     states: list[str] = []
     try:
         entries = list(os.scandir(folder))
+    except NotADirectoryError:
+        return [_file_state(folder)]
     except OSError:
         return states
     for entry in entries:

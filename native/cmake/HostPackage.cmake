@@ -13,6 +13,10 @@ endforeach()
 list(JOIN host_companion_names "\\;" host_companion_text)
 target_compile_definitions(dream_host_gpu PRIVATE "DREAM_COMPANION_LIBRARIES=\"${host_companion_text}\"")
 
+if(TARGET dream_rhi_symbols)
+    add_dependencies(dream_host_gpu dream_rhi_symbols)
+endif()
+
 if(APPLE)
     set(host_rpath "@loader_path")
 else()

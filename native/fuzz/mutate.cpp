@@ -1,7 +1,7 @@
-// Fuzzing without a fuzzer: mutates layouts in a way that is the same on every machine, and exercises the reader.
+// Fuzzing without a fuzzer: mutates layouts in a way that is the same on every machine, and exercises what is linked.
 //
-// dream-layout-mutate ITERATIONS [SEED [FILE...]]: the files, and blobs made here, are what is mutated.
-// dream-layout-mutate --corpus DIR: writes the blobs made here to files, for a fuzzer to begin with.
+// dream-layout-mutate, dream-replay-mutate ITERATIONS [SEED [FILE...]]: the files, and blobs made here, are what is mutated.
+// ... --corpus DIR: writes the blobs made here to files, for a fuzzer to begin with.
 
 #include "exercise.hpp"
 #include "tests/samples.hpp"
@@ -107,9 +107,9 @@ File load(const char* path)
 
 std::vector<File> made_here(std::mt19937_64& random)
 {
-    std::vector<File> files{layout::write(tests::sample_blob())};
+    std::vector<File> files{layout::write(tests::sample_blob(fuzz::stamp_of_samples()))};
     for (int i = 0; i < 15; ++i)
-        files.push_back(layout::write(tests::random_blob(random)));
+        files.push_back(layout::write(tests::random_blob(random, fuzz::stamp_of_samples())));
     return files;
 }
 
@@ -137,7 +137,7 @@ int main(int count, char** arguments)
     const auto seed = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 1;
     if (iterations == 0)
     {
-        std::fputs("usage: dream-layout-mutate ITERATIONS [SEED [FILE...]]\n", stderr);
+        std::fputs("usage: ITERATIONS [SEED [FILE...]]\n", stderr);
         return 2;
     }
     Mutator mutator(seed);

@@ -3,7 +3,6 @@
 #include "objects.hpp"
 #include "status.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <exception>
@@ -287,7 +286,7 @@ std::uint64_t Device::submit(rhi::ICommandEncoder& encoder)
     desc.signalFenceCount = 1;
     require(queue_->submit(desc), "submitting commands");
     submitted_ = value;
-    if (!deferred_.empty())
+    if (deferred_.size() != 0)
         collect();
     return value;
 }
@@ -295,7 +294,10 @@ std::uint64_t Device::submit(rhi::ICommandEncoder& encoder)
 void Device::defer(std::shared_ptr<Object> object)
 {
     const std::uint64_t fence = object->last_use;
-    deferred_.push_back(std::move(object));
+    deferred_.add(fence, std::move(object));
+    if (fence <= collected_fence_)
+        return;
+    collected_fence_ = fence;
     completion_->enqueue(
         fence,
         [device = shared_from_this()](Outcome)
@@ -307,18 +309,12 @@ void Device::defer(std::shared_ptr<Object> object)
 
 void Device::collect()
 {
-    const std::uint64_t passed = is_lost_ ? UINT64_MAX : timeline_->passed();
-    // Out of the list first: destroying an object may release another.
-    const auto done = std::ranges::partition(
-        deferred_, [passed](const std::shared_ptr<Object>& object) { return object->last_use > passed; });
-    const std::vector<std::shared_ptr<Object>> finished(
-        std::make_move_iterator(done.begin()), std::make_move_iterator(done.end()));
-    deferred_.erase(done.begin(), done.end());
+    deferred_.collect(is_lost_ ? UINT64_MAX : timeline_->passed());
 }
 
 ComPtr<rhi::IBuffer> Device::take_staging(std::uint64_t size_bytes)
 {
-    const std::uint64_t size = std::bit_ceil(std::max<std::uint64_t>(size_bytes, 4096));
+    const std::uint64_t size = std::bit_ceil(size_bytes < 4096 ? std::uint64_t{4096} : size_bytes);
     if (const auto kept = staging_.find(size); kept != staging_.end())
     {
         ComPtr<rhi::IBuffer> buffer = kept->second;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "completion.hpp"
+#include "deferral.hpp"
 #include "dgpu.h"
 #include "placeholders.hpp"
 #include "sink.hpp"
@@ -69,13 +70,13 @@ public:
 
     [[nodiscard]] std::uint64_t submitted() const { return submitted_; }
 
-    // Keeps an object whose handle was released until the work that uses it has finished.
+    // Keeps an object that nobody names any more until the newest work that uses it has finished.
     void defer(std::shared_ptr<Object> object);
 
     // Lets go of what no unfinished work uses.
     void collect();
 
-    [[nodiscard]] std::uint32_t deferred() const { return static_cast<std::uint32_t>(deferred_.size()); }
+    [[nodiscard]] std::uint32_t deferred() const { return deferred_.size(); }
 
     // A buffer of at least this size that the host can read, to be given back after use.
     [[nodiscard]] ComPtr<rhi::IBuffer> take_staging(std::uint64_t size_bytes);
@@ -101,7 +102,8 @@ private:
     std::unique_ptr<Completion> completion_;
     std::uint64_t submitted_ = 0;
     std::atomic<bool> is_lost_ = false;
-    std::vector<std::shared_ptr<Object>> deferred_;
+    Deferral deferred_;
+    std::uint64_t collected_fence_ = 0; // the newest that a queued job will collect at
     std::multimap<std::uint64_t, ComPtr<rhi::IBuffer>> staging_;
     std::uint64_t staging_bytes_ = 0;
 };

@@ -77,7 +77,7 @@ Encoder::~Encoder()
 {
     for (const std::shared_ptr<Object>& object : used_)
     {
-        if (object->recorded_by == this)
+        if (object && object->recorded_by == this)
             object->recorded_by = nullptr;
     }
 }
@@ -375,11 +375,13 @@ void Encoder::prepare_draw(const char* call, const std::optional<DrawRange>& ran
 std::uint64_t Encoder::submit()
 {
     const std::uint64_t fence = device->submit(*rhi);
-    for (const std::shared_ptr<Object>& object : used_)
+    for (std::shared_ptr<Object>& object : used_)
     {
         object->last_use = fence;
         if (object->recorded_by == this)
             object->recorded_by = nullptr;
+        if (object.use_count() == 1) // released before the submission
+            device->defer(std::move(object));
     }
     used_.clear();
     return fence;

@@ -2,6 +2,7 @@
 
 #include "rejection.hpp"
 
+#include <cerrno>
 #include <fstream>
 #include <random>
 #include <system_error>
@@ -94,18 +95,19 @@ OutputFiles::~OutputFiles()
         std::filesystem::remove(file.temporary, ignored);
 }
 
-void OutputFiles::add(const std::string& path, std::span<const std::byte> data)
+void OutputFiles::add(const NamedOutput& output, std::span<const std::byte> data)
 {
-    const std::filesystem::path final = behind_links(path);
+    const std::filesystem::path final = behind_links(output.path);
     // Another process may write the same file: the temporary name is this process's own.
     std::filesystem::path temporary = final;
     temporary += ".tmp" + std::to_string(std::random_device{}());
-    pending_.push_back({temporary, final});
+    pending_.push_back({temporary, final, output.option + " " + output.path});
+    errno = 0; // streams do not say why, and what they call does
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
     file.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
     file.close();
     if (!file)
-        throw Rejection("-o " + path + ": cannot be written (does its folder exist, is there space?)");
+        throw Rejection(pending_.back().named + ": cannot be written: " + std::generic_category().message(errno));
 }
 
 void OutputFiles::publish()
@@ -116,7 +118,7 @@ void OutputFiles::publish()
         std::error_code error;
         std::filesystem::rename(file.temporary, file.final, error);
         if (error)
-            throw Rejection("-o " + file.final.string() + ": " + error.message());
+            throw Rejection(file.named + ": cannot be written: " + error.message());
         pending_.erase(pending_.begin());
     }
 }

@@ -37,7 +37,7 @@ public:
     ~OutputFiles();
 
     // Throws Rejection when the file cannot be written.
-    void add(const std::string& path, std::span<const std::byte> data);
+    void add(const NamedOutput& output, std::span<const std::byte> data);
     void publish();
 
 private:
@@ -45,6 +45,7 @@ private:
     {
         std::filesystem::path temporary;
         std::filesystem::path final;
+        std::string named; // by the command line: option and path
     };
     std::vector<Pending> pending_;
 };

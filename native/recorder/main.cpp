@@ -8,10 +8,12 @@
 #include "record.hpp"
 #include "rejection.hpp"
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -46,12 +48,20 @@ file that a host without a compiler can load (docs/layout-format.md). Options ar
 Differences from slangc: buffers use scalar layout unless a -fvk-use-*-layout option says otherwise, as slang-rhi does
 it; matrices are row-major unless an option says otherwise; code holds no #line unless -line-directive-mode asks for it.
 
-Exit code: 0, or 1 when the program is rejected (nothing is written then), or 2 when the command line is wrong.
+Exit code: 0, or 1 when the program is rejected or an output cannot be written (no file is written then), or 2 when the
+command line is wrong.
 )";
 
 void say(const std::string& text)
 {
     std::fprintf(stderr, "%s\n", text.c_str());
+}
+
+// Throws where stdout cannot be written, a full disk behind it included.
+void print(const std::string& text)
+{
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+        throw std::system_error(errno, std::generic_category(), "the output cannot be written");
 }
 
 std::string makefile_escaped(const std::string& path)
@@ -85,7 +95,7 @@ int show_version(bool json)
     const std::string text = json
         ? "{\"recorder\":" + version + ",\"layout_format\":\"" + format + "\",\"slang\":\"" + slang + "\"}"
         : "dream-slang-layout " + version + ", layout format " + format + ", Slang " + slang;
-    std::puts(text.c_str());
+    print(text + "\n");
     return exit_ok;
 }
 
@@ -125,13 +135,13 @@ int record_layout(const recorder::Request& request)
     // Files come last: a compiler that crashes leaves none behind.
     recorder::OutputFiles files;
     for (const auto& [entry, code] : codes)
-        files.add(request.entries[entry].code_path, code);
+        files.add({"-o", request.entries[entry].code_path}, code);
     if (!request.depfile_path.empty())
     {
         const std::string rule = makefile_rule(request.layout_path, sources);
-        files.add(request.depfile_path, std::as_bytes(std::span(rule)));
+        files.add({"-depfile", request.depfile_path}, std::as_bytes(std::span(rule)));
     }
-    files.add(request.layout_path, blob);
+    files.add({"-o", request.layout_path}, blob);
     files.publish();
     return exit_ok;
 }
@@ -141,7 +151,7 @@ int run(const std::vector<std::string>& arguments)
     const recorder::Parsed parsed = recorder::parse_arguments(arguments);
     if (std::holds_alternative<recorder::ShowHelp>(parsed))
     {
-        std::fputs(help, stdout);
+        print(help);
         return exit_ok;
     }
     if (const auto* version = std::get_if<recorder::ShowVersion>(&parsed))

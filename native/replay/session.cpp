@@ -129,6 +129,11 @@ SlangPassThrough GlobalSession::getDownstreamCompilerForTransition(SlangCompileT
     return SLANG_PASS_THROUGH_NONE;
 }
 
+SlangResult GlobalSession::getDownstreamCompilerVersion(SlangPassThrough, int*, int*)
+{
+    return refused("IGlobalSession::getDownstreamCompilerVersion");
+}
+
 SlangResult GlobalSession::setSPIRVCoreGrammar(char const*)
 {
     return refused("IGlobalSession::setSPIRVCoreGrammar");

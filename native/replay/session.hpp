@@ -54,6 +54,9 @@ public:
     loadBuiltinModule(slang::BuiltinModuleName module, const void* data, size_t size) override;
     SLANG_NO_THROW SlangResult SLANG_MCALL
     saveBuiltinModule(slang::BuiltinModuleName module, SlangArchiveType type, ISlangBlob** blob) override;
+    // The last slot of Slang 2026.12.2; 2026.12 has none there, and so this says neither `override` nor `final`.
+    virtual SLANG_NO_THROW SlangResult SLANG_MCALL
+    getDownstreamCompilerVersion(SlangPassThrough compiler, int* major, int* minor);
 };
 
 class Session final : public Counted<Session, slang::ISession>

@@ -58,3 +58,6 @@ set_target_properties(slang-rhi PROPERTIES
     INTERFACE_LINK_LIBRARIES "dream_rhi_compat;slang;Threads::Threads;${CMAKE_DL_LIBS}"
     DREAM_BACKENDS "${rhi_has}"
     DREAM_COMPANIONS "")
+
+set(rhi_file "${rhi_archive}")
+set(rhi_definers slang dream_rhi_compat)

@@ -65,3 +65,6 @@ if("d3d12" IN_LIST DREAM_BACKENDS)
     endif()
 endif()
 set_target_properties(slang-rhi PROPERTIES DREAM_BACKENDS "${DREAM_BACKENDS}" DREAM_COMPANIONS "${rhi_companions}")
+
+set(rhi_file "$<TARGET_FILE:slang-rhi>")
+set(rhi_definers slang slang-rhi-resources)

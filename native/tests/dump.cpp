@@ -129,7 +129,7 @@ private:
              << " sample rate " << entry->usesAnySampleRateInput() << " constant buffer "
              << entry->hasDefaultConstantBuffer() << " group " << size[0] << ',' << size[1] << ',' << size[2] << ','
              << size[3] << " wave " << wave << ' ' << name(entry->getVarLayout()) << ' '
-             << name(entry->getTypeLayout()) << " result " << name(entry->getResultVarLayout()) << '\n';
+             << (entry->getVarLayout() ? name(entry->getTypeLayout()) : "null") << " result " << name(entry->getResultVarLayout()) << '\n';
         for (unsigned i = 0; i < entry->getParameterCount(); ++i)
             out_ << "entry " << index << " parameter " << i << ' ' << name(entry->getParameterByIndex(i)) << '\n';
         if (slang::FunctionReflection* function = entry->getFunction())

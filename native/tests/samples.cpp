@@ -38,19 +38,19 @@ private:
 
 } // namespace
 
-layout::Blob sample_blob()
+layout::Blob sample_blob(const layout::Program* stamp)
 {
     std::mt19937_64 random(20261130);
-    layout::Blob blob = random_blob(random);
+    layout::Blob blob = random_blob(random, stamp);
     while (blob.arguments.empty() || blob.descriptor_ranges.empty() || blob.sub_object_ranges.empty() ||
            blob.type_names.size() < 2 || blob.hashed_strings.empty() || blob.entry_points.size() < 2 ||
            blob.resources.size() < 4 || blob.parameters.empty() || blob.category_order.empty() ||
            blob.offsets.empty() || blob.type_fields.empty())
-        blob = random_blob(random);
+        blob = random_blob(random, stamp);
     return blob;
 }
 
-layout::Blob random_blob(std::mt19937_64& engine)
+layout::Blob random_blob(std::mt19937_64& engine, const layout::Program* stamp)
 {
     Random random(engine);
     layout::Blob b;
@@ -63,6 +63,8 @@ layout::Blob random_blob(std::mt19937_64& engine)
     p.option_count = random.below(200);
     for (std::uint8_t& byte : p.header_digest)
         byte = static_cast<std::uint8_t>(random.below(256));
+    if (stamp)
+        p = *stamp;
     const char* const words[] = {"main", "", "größe", "vector<float,4>", "a\n\"b\\", "\xf0\x9f\x8e\xb2", "x"};
     for (const char* word : words)
         b.strings.emplace_back(word);
@@ -78,7 +80,7 @@ layout::Blob random_blob(std::mt19937_64& engine)
     p.target = random.below(p.target_count);
     p.matrix_mode = random.below(3);
     p.flags = random.below(2);
-    p.specialization_count = random.below(2);
+    p.specialization_count = stamp ? 0 : random.below(2);
     p.globals_type_layout = random.ref(type_layouts);
     p.globals_var_layout = random.ref(var_layouts);
     p.global_constant_buffer_binding = random.wide();
@@ -204,7 +206,7 @@ layout::Blob random_blob(std::mt19937_64& engine)
     for (std::uint32_t i = 0; i < random.below(4); ++i)
     {
         layout::EntryPoint e;
-        e.name = random.some(strings);
+        e.name = stamp ? i + 1 : random.some(strings);
         e.name_override = random.ref(strings);
         e.stage = random.below(p.stage_count);
         e.flags = random.below(8);
@@ -233,6 +235,21 @@ layout::Blob random_blob(std::mt19937_64& engine)
     for (std::uint32_t i = 0; i < random.below(3); ++i)
         b.hashed_strings.push_back({std::string("\0\xff text", 7) + std::to_string(i), random.below(1u << 31)});
     return b;
+}
+
+std::vector<std::vector<std::byte>> give_code(layout::Blob& blob, std::mt19937_64& engine)
+{
+    Random random(engine);
+    std::vector<std::vector<std::byte>> codes;
+    for (layout::EntryPoint& entry : blob.entry_points)
+    {
+        std::vector<std::byte>& code = codes.emplace_back(random.below(200));
+        std::ranges::generate(code, [&] { return static_cast<std::byte>(random.below(256)); });
+        entry.flags |= layout::code_recorded;
+        entry.code_size = code.size();
+        entry.code_digest = layout::sha256(code);
+    }
+    return codes;
 }
 
 void reseal(std::vector<std::byte>& file)

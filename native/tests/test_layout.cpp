@@ -1,6 +1,6 @@
 // The layout library's tests: known digests, round trips, and each rule of the format broken once.
 
-#include "layout/query.hpp"
+#include "layout/blob.hpp"
 #include "layout/text.hpp"
 #include "samples.hpp"
 
@@ -383,38 +383,6 @@ void test_canonical()
     expect(accepted > 100, "most numbers may have any value");
 }
 
-void test_queries()
-{
-    Blob blob;
-    blob.program.category_count = 20;
-    blob.strings = {"x", "module::Lights::x", "sun", "T<int>", "U"};
-    blob.variables = {{1, 2, 0, 0, {}}, {3, 0, 0, 0, {}}};
-    blob.var_layouts.resize(3);
-    blob.var_layouts[0].variable = 1;
-    blob.var_layouts[0].offsets = {0, 2};
-    blob.var_layouts[1].variable = 2;
-    blob.offsets = {{3, 30, 31}, {9, 90, 91}};
-    blob.fields = {{3, 0}, {1, 0}, {2, 0}};
-    layout::TypeLayout type_layout;
-    type_layout.fields = {0, 3};
-    type_layout.resources = {0, 1};
-    blob.type_layouts = {type_layout};
-    blob.resources = {{8, 16, 100, 112, 4}};
-    blob.type_names = {{4, 1}, {5, 2}};
-
-    expect(layout::resource_in(blob, type_layout, 8).stride == 112, "a recorded resource");
-    expect(layout::resource_in(blob, type_layout, 7) == layout::Resource{7, 1, 0, 0, 0}, "an absent resource");
-    expect(layout::offset_in(blob, blob.var_layouts[0], 9).space == 91, "a recorded offset");
-    expect(layout::offset_in(blob, blob.var_layouts[0], 4) == layout::Offset{4, 0, 0}, "an absent offset");
-    for (const std::string_view name : {"x", "Lights::x", "Lights.x", "module::Lights::x", "module.Lights::x"})
-        expect(layout::find_field(blob, type_layout, name) == 1, "the field " + std::string(name));
-    expect(layout::find_field(blob, type_layout, "sun") == 2, "the field sun");
-    for (const std::string_view name : {"", "y", "module::x", "Lights::sun", "other::module::Lights::x", "x::"})
-        expect(layout::find_field(blob, type_layout, name) == -1, "no field " + std::string(name));
-    expect(layout::find_type(blob, "T<int>") == 1 && layout::find_type(blob, "U") == 2, "recorded type names");
-    expect(layout::find_type(blob, "") == 0 && layout::find_type(blob, "V") == 0, "absent type names");
-}
-
 } // namespace
 
 int main()
@@ -427,7 +395,6 @@ int main()
     test_later_minor();
     test_rules();
     test_canonical();
-    test_queries();
     if (failures == 0)
         std::puts("all layout tests passed");
     return failures == 0 ? 0 : 1;

@@ -156,7 +156,7 @@ def test_the_command_of_the_offline_text_brings_the_document(world: World) -> No
     world.run("cache", "add", "--attestation-for", "0" * 64, "tool.json", code=10)
     world.run("cache", "add", "--attestation-for", "0", "tool.json", code=2)
     world.run("cache", "add", "--attestation-for", SHA256.hex, "tool.json", "tool-1.2.bin", code=2)
-    world.run("cache", "add", "--attestation-for", SHA256.hex, "none.json", code=17)
+    world.run("cache", "add", "--attestation-for", SHA256.hex, "none.json", code=20)
     world.pin_url(level="stated", attestation="")
     _, err = world.run(*command, code=10)
     assert "it is pinned as stated" in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import errno
 import json
@@ -28,7 +29,7 @@ from toolchain.sources.cache.bundle import read_bundle, write_bundle
 from toolchain.sources.cache.records import Record
 from toolchain.sources.cache.store import Incoming, State, Store, VerifiedArchive
 from toolchain.sources.fetch import obtain, survey
-from toolchain.sources.trees import tree
+from toolchain.sources.trees import patch, tree
 
 DATA = bytes(range(256)) * 40
 
@@ -329,6 +330,45 @@ def test_a_disk_that_takes_no_tree_is_not_the_archives_fault(
     assert ("bytes are free" in (caught.value.hint or "")) == (trouble == "full")
 
 
+@pytest.mark.parametrize("trouble", ["full", "limit"])
+def test_a_disk_that_takes_no_patch_is_not_the_patchs_fault(tiny: Path, tmp_path: Path, trouble: str) -> None:
+    old, new = b"".join(b"%d\n" % n for n in range(10_000)), b"".join(b"%d+\n" % n for n in range(10_000))
+    for name, data in (("a", old), ("b", new)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_bytes(data)
+    made = (
+        subprocess.run(
+            ["git", "diff", "--no-index", "a/file", "b/file"], cwd=tmp_path, capture_output=True, check=False
+        )
+        .stdout.replace(b"/b/file", b"/file")
+        .replace(b"/a/file", b"/file")
+    )
+    folder = tmp_path / "patches" / "pin"
+    folder.mkdir(parents=True)
+    (folder / "0001-x.patch").write_bytes(made)
+    (change,) = patch.load(folder)
+    root = tiny / "tree"
+    root.mkdir()
+    (root / "file").write_bytes(old)
+    if trouble == "full":
+        with contextlib.suppress(OSError), (tiny / "filler").open("wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(4096))
+        with pytest.raises(InstallError, match="No space left on device") as caught:
+            patch.apply(change, root)
+        assert "make room" in (caught.value.hint or "")
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+    try:
+        with pytest.raises(InstallError, match="File too large"):
+            patch.apply(change, root)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 @pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
 def test_a_file_system_without_locks(store: Store, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     """interactEM PR 532. No file system here refuses locks, so the one call that takes them does."""
@@ -365,6 +405,21 @@ def test_an_archive_that_runs_is_replaced(store: Store) -> None:
         finally:
             running.kill()
             running.wait()
+
+
+def test_a_file_is_no_cache(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("file")
+    for name in ("file", "link"):
+        store = Store(tmp_path / name)
+        for attempt in (
+            lambda store=store: cache.entries(store),
+            lambda store=store: cache.verify(store, jobs=1),
+            lambda store=store: cache.prune(store, keep=None, damaged=False, dry_run=True),
+        ):
+            with pytest.raises(CacheError, match="expected a folder"):
+                attempt()
+    assert cache.entries(Store(tmp_path / "not yet")) == []
 
 
 def test_a_cache_below_a_file(tmp_path: Path) -> None:
@@ -462,6 +517,7 @@ def test_verify_names_every_leftover_and_prune_removes_what_is_ours(store: Store
     dry = cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=True)
     assert len(cache.verify(store, jobs=2)) == len(planted)
     assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False) == dry
+    assert dry.findings == ()
     strangers = cache.verify(store, jobs=2)
     assert all("not ours" in one.hint and "by hand" in one.hint for one in strangers)
     left = {str(Path(one.where).relative_to(store.root)) for one in strangers}
@@ -474,8 +530,8 @@ def test_prune_keeps_what_is_pinned_even_damaged_unless_told(store: Store) -> No
         archive = pinned(DATA, server.url())
         fetch(store, archive)
     spoil(store.archive_path(archive.sha256), b"?")
-    assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False) == []
-    gone = cache.prune(store, keep={archive.sha256}, damaged=True, dry_run=False)
+    assert cache.prune(store, keep={archive.sha256}, damaged=False, dry_run=False).removed == ()
+    gone = cache.prune(store, keep={archive.sha256}, damaged=True, dry_run=False).removed
     assert gone[0].path == store.archive_path(archive.sha256)
 
 
@@ -496,7 +552,49 @@ def test_prune_by_someone_who_may_not_is_no_fault_of_the_network() -> None:
 def test_prune_of_everything_says_so(store: Store) -> None:
     with raw_server(ranged(DATA)) as server:
         fetch(store, pinned(DATA, server.url()))
-    assert {one.why for one in cache.prune(store, keep=None, damaged=False, dry_run=False)} == {"the cache is emptied"}
+    gone = cache.prune(store, keep=None, damaged=False, dry_run=False).removed
+    assert {one.why for one in gone} == {"the cache is emptied"}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+def test_what_is_no_file_stops_no_prune_and_a_folder_is_named(store: Store, tmp_path: Path) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        fetch(store, archive)
+    folder, fifo, link = (store.archive_path(Sha256(digit * 64)) for digit in "123")
+    folder.mkdir()
+    (folder / "somebody's work").touch()
+    os.mkfifo(fifo)
+    link.symlink_to(store.archive_path(archive.sha256))
+    (store.root / "locks" / "folder.lock").mkdir()
+
+    rules = {one.where: (one.rule, one.seen) for one in cache.verify(store, jobs=1)}
+    assert rules == {
+        str(folder): ("cache.folder", "a folder, where only files belong"),
+        str(store.root / "locks/folder.lock"): ("cache.folder", "a folder, where only files belong"),
+        str(fifo): ("cache.irregular", "a FIFO"),
+        str(link): ("cache.irregular", "a symbolic link"),
+    }
+    pinned_too = {archive.sha256, *(Sha256(path.name) for path in (folder, fifo, link))}
+    for dry_run in (True, False):
+        pruned = cache.prune(store, keep=pinned_too, damaged=True, dry_run=dry_run)
+        assert {one.path for one in pruned.removed} == {fifo, link}
+        assert {one.where for one in pruned.findings} == {str(folder), str(store.root / "locks/folder.lock")}
+    assert (folder / "somebody's work").exists()
+    assert not os.path.lexists(link)
+    assert store.archive_path(archive.sha256).read_bytes() == DATA
+    pruned = cache.prune(store, keep=None, damaged=False, dry_run=False)
+    assert pruned.removed[0].path == store.archive_path(archive.sha256)
+    assert len(pruned.findings) == 2
+
+
+def test_a_folder_where_an_added_file_belongs(store: Store, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(DATA)
+    store.archive_path(Sha256.of(DATA)).mkdir(parents=True)
+    with pytest.raises(CacheError, match="cannot publish") as caught:
+        cache.add(store, file, {}, unpinned=True)
+    assert "remove it by hand" in (caught.value.hint or "")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
@@ -515,7 +613,7 @@ def test_a_fifo_is_nowhere_waited_for(store: Store, tmp_path: Path) -> None:
         os.mkfifo(store.archive_path(archive.sha256))
         os.mkfifo(store.record_path(archive.sha256))
         assert store.look_up(archive).state is State.DAMAGED
-        assert [one.rule for one in cache.verify(store, jobs=1)] == ["cache.unreadable", "cache.bad-record"]
+        assert [one.rule for one in cache.verify(store, jobs=1)] == ["cache.irregular", "cache.bad-record"]
         fetch(store, archive)
         assert cache.verify(store, jobs=1) == []
         other = pinned(DATA[1:], server.url())
@@ -531,7 +629,7 @@ def test_what_a_running_process_works_on_is_no_leftover(store: Store) -> None:
         incoming.open()
         incoming.write(memoryview(DATA))
         assert cache.leftovers(store) == []
-        assert cache.prune(store, keep=(), damaged=False, dry_run=False) == []
+        assert cache.prune(store, keep=(), damaged=False, dry_run=False).removed == ()
         incoming.commit("https://nowhere.invalid/", "here")
     fetch(store, pinned(DATA, "https://nowhere.invalid/"), offline=True)
 
@@ -575,7 +673,7 @@ def test_an_export_follows_a_link_and_replaces_regular_files_alone(store: Store,
     assert fifo.is_fifo()
     with pytest.raises(CacheError, match="cannot write") as caught:
         write_bundle(tmp_path / "none" / "x.tar", archives, store)
-    assert caught.value.exit_code == 17
+    assert caught.value.exit_code == 20
 
 
 def test_a_bundle_carries_archives_and_records(store: Store, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -240,8 +241,10 @@ def filled(world: World) -> Iterator[tuple[World, RawServer]]:
 
 def test_fetch_and_check(filled: tuple[World, RawServer]) -> None:
     world, server = filled
-    out, _ = world.run("fetch", "--all", "--platform", "all", "--check", code=11)
+    out, err = world.run("fetch", "--all", "--platform", "all", "--check", "--offline", code=11)
     assert out.count("toolchain cache add") == 2
+    again = shlex.split(err.partition("run `")[2].partition("`")[0])
+    assert again == ["toolchain", *world.argv("fetch", "--all", "--platform", "all")[3:]]
     assert server.requests == []
     _, err = world.run("fetch", "one")
     assert "one.bin: verified (4.9 KiB)" in err
@@ -315,7 +318,7 @@ def test_cache_commands(filled: tuple[World, RawServer], tmp_path: Path) -> None
     assert "[one]" in out
     world.run("cache", "verify")
     (world.folder / "stray").write_bytes(b"stray")
-    assert "no pin names" in world.run("cache", "add", "stray", code=17)[1]
+    assert "no pin names" in world.run("cache", "add", "stray", code=20)[1]
     world.run("cache", "add", "stray", "--unpinned")
     out, _ = world.run("cache", "prune", "--dry-run")
     assert "no pin names it" in out
@@ -327,6 +330,11 @@ def test_cache_commands(filled: tuple[World, RawServer], tmp_path: Path) -> None
     document = json.loads(world.run("cache", "verify", "--json", code=1)[0])
     assert [one["rule"] for one in document["findings"]] == ["cache.damaged"]
     world.run("cache", "prune", "--all")
+    damaged.mkdir()
+    out, err = world.run("cache", "prune", code=1)
+    assert (str(damaged) in out, "nothing removed" in err) == (True, True)
+    assert json.loads(world.run("cache", "prune", "--json", code=1)[0])["findings"][0]["rule"] == "cache.folder"
+    damaged.rmdir()
     assert world.run("cache", "import", "bundle.tar")[0].startswith("1 archive of bundle.tar verified")
     world.run("fetch", "one", "--offline")
 

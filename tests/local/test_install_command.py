@@ -19,6 +19,7 @@ from command import Toolchain
 from http_server import Site, serve
 
 from toolchain.digest import Sha256
+from toolchain.errors import CacheError, InstallError, ToolchainError
 from toolchain.sources.trees import tree
 
 PINS = """\
@@ -232,6 +233,80 @@ def test_env_says_nothing_of_a_root_that_is_not_as_it_was(toolchain: Toolchain) 
     ended = toolchain.run("env", "tool")
     assert (ended.status, ended.stdout) == (16, "")
     assert "bin/file1" in ended.stderr
+    assert "toolchain install tool --profile prebuilt --force" in ended.stderr
+    assert "NAME" not in ended.stderr
+
+
+def test_list_marks_a_root_that_is_not_as_it_was(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    assert toolchain.run("list", "--json").json()["installed"][0]["intact"] is True
+    assert "damaged" not in toolchain.run("list").stdout
+    (root_of(toolchain) / "bin/file1").write_bytes(b"other")
+    assert toolchain.run("list", "--json").json()["installed"][0]["intact"] is False
+    assert "damaged" in toolchain.run("list").stdout
+    (finding, *_) = toolchain.run("cache", "verify", "--json").json()["findings"]
+    assert finding["hint"] == "toolchain install tool --profile prebuilt --force"
+    assert toolchain.run("install", "tool").status == 0
+    assert toolchain.run("list", "--json").json()["installed"][0]["intact"] is True
+
+
+@pytest.mark.parametrize("options", [("--json", "--cmake"), ("--cmake", "--shell"), ("--shell", "--json")])
+def test_env_takes_one_form(toolchain: Toolchain, options: tuple[str, ...]) -> None:
+    toolchain.run("install", "tool")
+    ended = toolchain.run("env", "tool", *options)
+    assert ended.status == 2
+    assert "one of --shell, --cmake and --json" in ended.stdout + ended.stderr
+
+
+def test_hints_name_what_is_pinned_or_installed(toolchain: Toolchain) -> None:
+    def hint(*arguments: str) -> str:
+        document = toolchain.run(*arguments, "--json").json()
+        assert document["exit_code"] == 16
+        return str(document["hint"])
+
+    assert hint("env", "tool") == "toolchain install tool"
+    assert hint("env", "tool", "--profile", "source") == "toolchain install tool --profile source"
+    assert "did you mean 'tool'" in hint("env", "tol")
+    assert "install" not in hint("env", "nosuch")
+    assert "install nosuch" not in hint("uninstall", "nosuch")
+    toolchain.run("install", "tool")
+    assert "did you mean tool?" in toolchain.run("uninstall", "tol").stderr
+    toolchain.pins.write_text("not TOML")
+    assert toolchain.run("env", "tool").status == 0
+
+
+def test_of_a_root_that_is_a_link_the_link_is_removed(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    root = root_of(toolchain)
+    elsewhere = toolchain.here / "elsewhere"
+    root.rename(elsewhere)
+    root.symlink_to(elsewhere)
+    ended = toolchain.run("uninstall", "tool")
+    assert ended.status == 0, ended.stderr
+    assert f"{elsewhere}, which it led to, stays" in ended.stdout
+    assert (elsewhere / "toolchain.json").is_file()
+    assert not [path for path in toolchain.roots.iterdir() if path.name not in (".locks", ".receipts")]
+
+
+@pytest.mark.parametrize("kind", ["file", "dangling link"])
+def test_what_stands_in_a_roots_place_is_not_replaced(toolchain: Toolchain, site: Site, kind: str) -> None:
+    toolchain.run("install", "tool")
+    root = root_of(toolchain)
+    toolchain.run("uninstall", "tool")
+    asked = len(site.requests)
+    if kind == "file":
+        root.write_text("mine")
+    else:
+        root.symlink_to("nowhere")
+    for options in ((), ("--force",)):
+        ended = toolchain.run("install", "tool", *options)
+        assert ended.status == 16
+        assert "move it away" in ended.stderr
+        assert os.path.lexists(root)
+        assert not root.is_dir()
+    assert len(site.requests) == asked
+    rules = {one["where"]: one["rule"] for one in toolchain.run("cache", "verify", "--json").json()["findings"]}
+    assert rules == {str(root): "root.unknown"}
 
 
 @pytest.mark.parametrize("damage", ["no stamp", "empty stamp", "edited record"])
@@ -300,21 +375,98 @@ def test_output_that_goes_nowhere_ends_with_141_and_no_traceback(
         assert ended.returncode in ({0, 141} if sink == "| true" else {141}), ended.stderr
 
 
+@pytest.mark.parametrize("options", [(), ("--json", "--quiet")])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_an_installation_without_leftovers(
-    toolchain: Toolchain, site: Site, number: signal.Signals
+    toolchain: Toolchain, site: Site, number: signal.Signals, options: tuple[str, ...]
 ) -> None:
     site.stalled = True
-    process = toolchain.start("install", "tool")
+    process = toolchain.start("install", "tool", *options)
     while not site.requests:
         assert process.poll() is None
     process.send_signal(number)
-    _, stderr = process.communicate(timeout=20)
+    stdout, stderr = process.communicate(timeout=20)
     assert process.returncode == 128 + number
-    assert "Traceback" not in stderr
+    assert stderr.splitlines()[-1] == f"interrupted by {number.name}"
+    if options:
+        assert stderr.count("\n") == 1
+        assert json.loads(stdout) == {
+            "error": "interrupted",
+            "exit_code": 128 + number,
+            "message": f"interrupted by {number.name}",
+            "hint": None,
+            "details": {"signal": number.name},
+        }
+    else:
+        assert "Traceback" not in stderr
+        assert stdout == ""
     leftovers = toolchain.run("cache", "verify", "--json").json()["findings"]
     # A lock file stays where the signal came while the request was on its way: named, and held by nobody.
     assert {finding["rule"] for finding in leftovers} <= {"cache.partial", "cache.stale-lock"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "family"),
+    [
+        (("fetch", "tool"), CacheError),
+        (("cache", "export", "bundle.tar"), CacheError),
+        (("install", "tool"), InstallError),
+    ],
+    ids=["cache", "bundle", "root"],
+)
+def test_a_limit_on_the_size_of_files_is_called_that(
+    toolchain: Toolchain, arguments: tuple[str, ...], family: type[ToolchainError]
+) -> None:
+    if arguments[0] != "fetch":
+        toolchain.run("fetch", "tool")
+    blocks = 1 if arguments[0] == "install" else 100
+    command = shlex.join([sys.executable, "-m", "toolchain", *arguments])
+    ended = subprocess.run(
+        ["/bin/bash", "-c", f"ulimit -f {blocks}; exec {command}"],
+        cwd=toolchain.here,
+        env=toolchain.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == family.exit_code, ended.stderr
+    assert "File too large" in ended.stderr
+    assert "ulimit -f" in ended.stderr
+    assert "make room" not in ended.stderr
+
+
+def test_a_signal_amid_a_document_adds_no_second_one(toolchain: Toolchain) -> None:
+    """The reader takes nothing, so that the command stands in the middle of its document when the signal comes."""
+    pins = toolchain.pins.read_text()
+    toolchain.pins.write_text(pins.replace("a tool of many files", "a tool " * 100_000))
+    process = toolchain.start("pins", "list", "--json")
+    assert process.stdout is not None
+    assert process.stdout.read(1) == "{"
+    process.send_signal(signal.SIGTERM)
+    stdout, stderr = process.communicate(timeout=20)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert '"error"' not in stdout
+    assert stderr == "interrupted by SIGTERM\n"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("install", "--json"),
+        ("install", "tool", "--json=1"),
+        ("--json", "install", "tool"),
+        ("nosuch", "--json"),
+        ("install", "tool", "--nosuch", "--json"),
+        ("install", "tool", "--profile", "nosuch", "--json"),
+        ("cache", "--json"),
+    ],
+)
+def test_wrong_usage_is_a_document_too(toolchain: Toolchain, arguments: tuple[str, ...]) -> None:
+    ended = toolchain.run(*arguments)
+    assert (ended.status, ended.stderr) == (2, "")
+    document = ended.json()
+    assert sorted(document) == ["details", "error", "exit_code", "hint", "message"]
+    assert (document["error"], document["exit_code"]) == ("usage", 2)
 
 
 def test_a_path_comes_out_of_env_as_it_is_whatever_the_locale(toolchain: Toolchain) -> None:

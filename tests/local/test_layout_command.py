@@ -57,7 +57,7 @@ def test_show_survives_a_terminal_without_unicode(tmp_path: Path) -> None:
 def test_show_waits_for_no_fifo(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     ended = run("show", tmp_path / "fifo")
-    assert ended.returncode == 18
+    assert ended.returncode == 21
     assert "no regular file" in ended.stderr
 
 
@@ -66,12 +66,12 @@ def test_show_refuses_what_is_no_layout(tmp_path: Path) -> None:
         file = tmp_path / "bad.layout"
         file.write_bytes(data)
         ended = run("show", file)
-        assert ended.returncode == 18
+        assert ended.returncode == 21
         assert "bad.layout" in ended.stderr
         assert "(at byte" in ended.stderr
         assert "Traceback" not in ended.stderr
     ended = run("show", tmp_path / "absent", "--json")
-    assert ended.returncode == 18
+    assert ended.returncode == 21
     assert json.loads(ended.stdout)["error"] == "layout"
 
 
@@ -90,7 +90,7 @@ def test_check_reports_each_file(tmp_path: Path) -> None:
     document = json.loads(run("check", good[0], bad, "--json").stdout)
     assert document["ok"] is False
     assert [finding["rule"] for finding in document["findings"]] == ["layout-format"]
-    assert run("check", good[0], tmp_path / "absent").returncode == 18
+    assert run("check", good[0], tmp_path / "absent").returncode == 21
 
 
 def test_names_cannot_drive_a_terminal(tmp_path: Path) -> None:
@@ -108,10 +108,10 @@ def test_check_looks_at_every_file_also_beside_one_that_cannot_be_read(tmp_path:
     bad = tmp_path / "bad.layout"
     bad.write_bytes(PARTICLES.read_bytes()[:100])
     ended = run("check", tmp_path / "absent", PARTICLES, bad)
-    assert ended.returncode == 18
+    assert ended.returncode == 21
     assert f"ok    {PARTICLES}" in ended.stdout
     assert "wrong" in ended.stdout
     assert "absent" in ended.stderr
     ended = run("check", tmp_path / "absent", bad, "--json")
     document = json.loads(ended.stdout)
-    assert (len(document["findings"]), len(document["unreadable"]), ended.returncode) == (1, 1, 18)
+    assert (len(document["findings"]), len(document["unreadable"]), ended.returncode) == (1, 1, 21)

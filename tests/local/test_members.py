@@ -47,6 +47,12 @@ BAD_NAMES = {
 }
 
 
+@pytest.mark.parametrize("data", [tgz(), tarred(), zipped(), tgz(Tarred("empty", kind=b"5"))])
+def test_an_archive_without_a_file_is_an_error(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(ArchiveError, match="expected files, and it holds none"):
+        unpack(tmp_path, data)
+
+
 @pytest.mark.parametrize(("name", "why"), BAD_NAMES.items(), ids=lambda text: repr(text)[:30])
 def test_bad_names_are_refused_in_zips(tmp_path: Path, name: str, why: str) -> None:
     refused(tmp_path, zipped(Zipped("good"), Zipped(name, b"x")), match=why)

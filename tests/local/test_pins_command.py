@@ -131,6 +131,30 @@ def test_check(folder: Path) -> None:
     assert run(folder, "list").returncode == 10
 
 
+@pytest.mark.parametrize(
+    ("bins", "places", "empty"),
+    [
+        (["nobin"], {"*": "bin"}, ["nobin"]),
+        (["bin", ".", "a/b"], {"*": "bin", "x/*": "a/b/c"}, []),
+        (["bin/sub"], {"x*": "bin"}, ["bin/sub"]),
+        (["bin/sub"], {"*": "bin"}, []),  # a link to a folder
+        (["bin/sub"], {"**": "bin"}, []),
+        (["bin/sub"], {"top/s*/*": "bin"}, []),
+        (["bin/sub"], {"top/t*/*": "bin"}, ["bin/sub"]),
+        (["sub", "other"], {"top/*/x": "."}, []),
+        (["links"], {"*": "bin"}, []),
+    ],
+)
+def test_check_of_bin_folders(folder: Path, bins: list[str], places: dict[str, str], empty: list[str]) -> None:
+    more = f"bin = {bins}\nplace = [{', '.join(f'{{ from = {k!r}, to = {v!r} }}' for k, v in places.items())}]\n"
+    links = 'links = { "links/x" = "y" }\n' if bins == ["links"] else ""
+    (folder / "pins.toml").write_text(PINS.replace('license = "MIT"\n', f'license = "MIT"\n{more}{links}'))
+    ended = run(folder, "check", "--json")
+    findings = json.loads(ended.stdout)["findings"]
+    assert {one["rule"] for one in findings} == ({"pins.bin"} if empty else set()), ended.stdout
+    assert {one["seen"].partition(",")[0] for one in findings} == set(empty)
+
+
 def test_check_of_the_level_that_is_demanded(folder: Path) -> None:
     (folder / "pins.toml").write_text(PINS.replace("format = 1", 'format = 1\nminimum-verification = "attested"'))
     ended = run(folder, "check")

@@ -6,7 +6,6 @@ import hashlib
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -261,37 +260,6 @@ RWStructuredBuffer<float4> result;
     (tmp_path / "shader.slang").write_text(declared + used, encoding="utf-8")
     _, rows = record(recorder, tmp_path, "spirv", tmp_path / "shader.slang", "-entry", "main")
     assert {name: rows[name].type for name in types} == types
-
-
-TWINS = [
-    *((target, ["kitchen.slang", "-entry", "kitchen", *KITCHEN.get(target, [])]) for target in TARGETS),
-    *((target, ["raster.slang", "-entry", "vertex_main", "-entry", "fragment_main"]) for target in TARGETS),
-    *((target, ["rays.slang", *RAYS, "-entry", "call"]) for target in ("spirv", "hlsl")),
-    *((target, ["bindless.slang", "-entry", "bindless"]) for target in ("spirv", "hlsl", "cuda")),
-    *((target, ["sizes.slang", "-entry", "sizes"]) for target in TARGETS),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("target", "arguments"), TWINS, ids=lambda value: value if isinstance(value, str) else value[0]
-)
-def test_blob_answers_as_the_compiler_does(
-    native_build: Callable[[str], Path], tmp_path: Path, target: str, arguments: list[str]
-) -> None:
-    twin = native_build("dream-layout-twin")
-    command: list[str | Path] = [
-        twin,
-        SHADERS / arguments[0],
-        *arguments[1:],
-        "-target",
-        target,
-        "-o",
-        tmp_path / "dump",
-    ]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
-    assert (tmp_path / "dump").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize("debug", [[], ["-g2", "-line-directive-mode", "standard"]], ids=["plain", "debug"])

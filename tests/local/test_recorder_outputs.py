@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import stat
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -87,6 +89,44 @@ def test_only_regular_files_are_replaced(
     assert ended.returncode == 2, ended.stderr
     assert f"{'-depfile' if option == 'depfile' else '-o'} {path}: {piece}" in ended.stderr
     assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("option", ["layout", "code", "depfile"])
+def test_an_output_that_cannot_be_written_is_named_by_its_option(
+    recorder: Recorder, tmp_path: Path, option: str
+) -> None:
+    program(tmp_path)
+    before = contents(tmp_path)
+    path = "no folder/there"
+    outputs = {
+        "layout": ["-o", path],
+        "code": ["-o", path, "-o", "layout"],
+        "depfile": ["-o", "layout", "-depfile", path],
+    }
+    ended = recorder.run(*ARGUMENTS, *outputs[option], cwd=tmp_path)
+    assert ended.returncode == 1
+    named = "-depfile" if option == "depfile" else "-o"
+    assert ended.stderr == f"{named} {path}: cannot be written: No such file or directory\n"
+    assert contents(tmp_path) == before
+
+
+def test_a_file_that_may_not_grow_is_no_fault_of_its_folder(recorder: Recorder, tmp_path: Path) -> None:
+    program(tmp_path)
+    command = shlex.join([str(recorder.program), *ARGUMENTS, "-o", "layout"])
+    ended = subprocess.run(
+        ["/bin/sh", "-c", f"ulimit -f 0; exec {command}"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (1, "-o layout: cannot be written: File too large\n")
+    assert not (tmp_path / "layout").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no full device")
+@pytest.mark.parametrize("option", ["-h", "-v"])
+def test_lost_output_is_a_failure(recorder: Recorder, option: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        ended = subprocess.run([recorder.program, option], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended.returncode == 1
+    assert ended.stderr == "dream-slang-layout: the output cannot be written: No space left on device\n"
 
 
 @pytest.mark.parametrize("present", [True, False], ids=["present", "absent"])

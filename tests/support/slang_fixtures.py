@@ -38,6 +38,7 @@ def native_build(slang_root: Path) -> Callable[[str], Path]:
         "CMAKE_BUILD_TYPE": "Release",
         "CMAKE_CXX_FLAGS_RELEASE": "-O1",
         "DREAM_BUILD_RECORDER": "ON",
+        "DREAM_BUILD_REPLAY": "ON",
         "DREAM_BUILD_TESTS": "ON",
         "DREAM_WARNINGS_AS_ERRORS": "ON",
         "SLANG_ROOT": str(slang_root),

@@ -68,7 +68,7 @@ def parse_any(data: bytes) -> Layout | None:
     assert isinstance(offset, int)
     assert 0 <= offset <= len(data)
     assert "any.layout" in error.message
-    assert error.exit_code == 18
+    assert error.exit_code == 21
     return None
 
 

@@ -303,6 +303,17 @@ def test_one_file_has_one_digest_in_all_pins() -> None:
     assert len(parse(f"format = 1\n{one}{again}".encode(), "p").pins) == 2
 
 
+def test_a_name_must_fit_a_folders() -> None:
+    for name, version in (("a" * 300, "1"), ("a", "1" * 300)):
+        text = "format = 1\n" + pin_text(name, archive_text("a.zip", A)).replace(
+            'version = "1"', f'version = "{version}"'
+        )
+        ((line, message),) = problems_of(text)
+        assert line == 3
+        assert "301 letters together" in message
+    assert len(parse(("format = 1\n" + pin_text("a" * 199, archive_text("a.zip", A))).encode(), "p").pins) == 1
+
+
 def test_no_pin_is_of_an_empty_file() -> None:
     text = "format = 1\n" + pin_text("a", archive_text("a.zip", Sha256.of(b"").hex))
     ((line, message),) = problems_of(text)

@@ -35,16 +35,17 @@ class Prepared:
 
 
 def sources_digest(sources: Path, parts: Sequence[str]) -> Sha256:
-    """One digest over the path and bytes of CMakeLists.txt and every file of the folders `parts`, all in `sources`.
+    """One digest over the path and bytes of CMakeLists.txt and every file in `parts`, files or folders of `sources`.
 
-    Raises InstallError where CMakeLists.txt or one of the folders is missing.
+    Raises InstallError where CMakeLists.txt or one of the parts is missing.
     """
     missing = [part for part in ("CMakeLists.txt", *parts) if not (sources / part).exists()]
     if missing:
         raise InstallError(f"{sources} lacks {', '.join(missing)}", hint="reinstall this package")
     files = [sources / "CMakeLists.txt"]
     for part in parts:
-        files += sorted(path for path in (sources / part).rglob("*") if path.is_file())
+        below = sorted((sources / part).rglob("*"))
+        files += [path for path in (sources / part, *below) if path.is_file() and "__pycache__" not in path.parts]
     return fingerprint({path.relative_to(sources).as_posix(): Sha256.of_file(path).hex for path in files})
 
 

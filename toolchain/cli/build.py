@@ -10,7 +10,7 @@ import click
 
 from toolchain import host_build, receipt
 from toolchain.build import native as building
-from toolchain.cli import locations, warm
+from toolchain.cli import document, locations, warm
 from toolchain.cli.fetching import open_fetching
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import host, load_pins, pin_files
@@ -108,12 +108,12 @@ def native(
             force=force,
         )
         if presets is not None:
-            document = host_build.presets(pins, request, job)
+            exported = host_build.presets(pins, request, job)
         else:
             before = warm.native_state(asked_pins, asked, "")
             done = host_build.build(pins, request, job)
     if presets is not None:
-        _write_presets(settings, presets, document)
+        _write_presets(settings, presets, exported)
         return
     # What changed while it was built is not in the result: then no receipt says that all is as it was.
     if before == warm.native_state(asked_pins, asked, ""):
@@ -156,7 +156,7 @@ def _keep_receipt(settings: Settings, pins_file: str | None, asked: str, done: B
 
 def _report(settings: Settings, done: Built) -> None:
     if settings.json:
-        click.echo(json.dumps({"built": done.to_json()}, indent=2))
+        document.show({"built": done.to_json()})
     elif done.outcome is Outcome.PRESENT:
         click.echo(_present(done))
     else:
@@ -167,23 +167,23 @@ def _present(done: Built) -> str:
     return f"{done.toolchain.label} is built in {done.toolchain.root}"
 
 
-def _write_presets(settings: Settings, target: str, document: dict[str, object]) -> None:
+def _write_presets(settings: Settings, target: str, presets: dict[str, object]) -> None:
     if target == "-":
-        click.echo(json.dumps(document, indent=2))
+        document.show(presets)
         return
     path = Path(target)
     try:
         standing = path.read_text(encoding="utf-8") if path.exists() else "{}"
-        merged = building.merged_presets(standing, document, where=target)
+        merged = building.merged_presets(standing, presets, where=target)
         temporary = path.with_name(f"{path.name}.{os.getpid()}")
         temporary.write_text(json.dumps(merged, indent=2) + "\n", encoding="utf-8")
         temporary.replace(path)
     except OSError as error:
         raise InstallError(f"cannot write {target}: {error.strerror or error}") from error
-    configure = document["configurePresets"]
+    configure = presets["configurePresets"]
     assert isinstance(configure, list)  # noqa: S101 - building.presets made it
     name = configure[0]["name"]
     if settings.json:
-        click.echo(json.dumps({"presets": str(path.absolute()), "preset": name}, indent=2))
+        document.show({"presets": str(path.absolute()), "preset": name})
     else:
         click.echo(f"{target}: preset {name} of {locations.native_sources()}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from toolchain import installed
+from toolchain.cli import document
 from toolchain.cli.fetch import platform_option, profile_option, select
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins
@@ -34,7 +34,10 @@ def cache() -> None:
 @with_settings
 def path_(settings: Settings) -> None:
     """Print the cache's folder."""
-    click.echo(json.dumps({"cache": str(settings.paths.cache)}) if settings.json else str(settings.paths.cache))
+    if settings.json:
+        document.show({"cache": str(settings.paths.cache)})
+    else:
+        click.echo(str(settings.paths.cache))
 
 
 @cache.command("list")
@@ -56,7 +59,7 @@ def list_(settings: Settings) -> None:
             }
             for entry in entries
         ]
-        click.echo(json.dumps({"cache": str(store.root), "archives": rows}, indent=2))
+        document.show({"cache": str(store.root), "archives": rows})
         return
     for entry in entries:
         name = entry.record.file_name if entry.record else "(no record)"
@@ -99,7 +102,7 @@ def add(settings: Settings, files: tuple[Path, ...], unpinned: bool, attestation
         if not settings.json:
             click.echo(f"{file}: in the cache as {place}")
     if settings.json:
-        click.echo(json.dumps({"added": rows}, indent=2))
+        document.show({"added": rows})
 
 
 @cache.command()
@@ -122,15 +125,19 @@ def verify(settings: Settings, stat: bool) -> None:
 def _report(settings: Settings, findings: Sequence[Finding], good: str) -> None:
     """Print findings; ends the command with exit code 1 when there are any."""
     if settings.json:
-        click.echo(json.dumps({"ok": not findings, "findings": [one.to_json() for one in findings]}, indent=2))
+        document.show({"ok": not findings, "findings": [one.to_json() for one in findings]})
     else:
-        for one in findings:
-            click.echo(f"{one.rule}: {one.where}\n  expected  {one.expected}\n  seen      {one.seen}")
-            if one.hint:
-                click.echo(f"  hint      {one.hint}")
+        _print_findings(findings)
         click.echo(good if not findings else f"{len(findings)} found", err=bool(findings))
     if findings:
         raise click.exceptions.Exit(1)
+
+
+def _print_findings(findings: Sequence[Finding]) -> None:
+    for one in findings:
+        click.echo(f"{one.rule}: {one.where}\n  expected  {one.expected}\n  seen      {one.seen}")
+        if one.hint:
+            click.echo(f"  hint      {one.hint}")
 
 
 @cache.command()
@@ -141,10 +148,12 @@ def _report(settings: Settings, findings: Sequence[Finding], good: str) -> None:
 def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None:
     """Remove what no pin of this pins file names, and what interrupted work left.
 
-    A cache that several projects share may hold what only the others pin: look with --dry-run first.
+    A cache that several projects share may hold what only the others pin: look with --dry-run first. Exit code 1 when a
+    folder lies where a file belongs: it stays, and is named.
     """
     keep = None if every else set(_by_digest(load_pins(settings)))
-    gone = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
+    pruned = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
+    gone = list(pruned.removed)
     for path in installed.leftovers(settings.paths.toolchains):
         gone.append(operation.Removal(path, 0, "what a killed installation left"))
         if not dry_run:
@@ -156,13 +165,17 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
     total = sum(one.size_bytes for one in gone)
     if settings.json:
         rows = [{"path": str(one.path), "size_bytes": one.size_bytes, "why": one.why} for one in gone]
-        click.echo(json.dumps({"dry_run": dry_run, "size_bytes": total, "removed": rows}, indent=2))
-        return
-    for one in gone:
-        click.echo(f"{one.path}: {one.why}")
-    verb = "would be removed" if dry_run else "removed"
-    what = f"{count(len(gone), 'file')}, {size_text(total)}" if gone else "nothing"
-    click.echo(f"{what} {verb}", err=True)
+        findings = [one.to_json() for one in pruned.findings]
+        document.show({"dry_run": dry_run, "size_bytes": total, "removed": rows, "findings": findings})
+    else:
+        for one in gone:
+            click.echo(f"{one.path}: {one.why}")
+        verb = "would be removed" if dry_run else "removed"
+        what = f"{count(len(gone), 'file')}, {size_text(total)}" if gone else "nothing"
+        click.echo(f"{what} {verb}", err=True)
+        _print_findings(pruned.findings)
+    if pruned.findings:
+        raise click.exceptions.Exit(1)
 
 
 def _size_below(folder: Path) -> int:
@@ -193,7 +206,7 @@ def export(
         size_bytes = write_bundle(target, verified, fetching.store)
     if settings.json:
         rows = [{"file": one.archive.file_name, "sha256": one.archive.sha256.hex} for one in verified]
-        click.echo(json.dumps({"bundle": str(target), "size_bytes": size_bytes, "archives": rows}, indent=2))
+        document.show({"bundle": str(target), "size_bytes": size_bytes, "archives": rows})
     else:
         click.echo(f"{target}: {count(len(verified), 'archive')}, {size_text(size_bytes)}")
 
@@ -207,7 +220,7 @@ def import_(settings: Settings, source: Path) -> None:
 
     taken = read_bundle(source, Store(settings.paths.cache))
     if settings.json:
-        click.echo(json.dumps({"imported": [one.hex for one in taken]}, indent=2))
+        document.show({"imported": [one.hex for one in taken]})
     else:
         click.echo(f"{count(len(taken), 'archive')} of {source} verified in {settings.paths.cache}")
 

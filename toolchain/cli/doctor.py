@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from urllib.parse import urlsplit
 
 import click
 
+from toolchain.cli import document
 from toolchain.cli.indexes import machine_indexes
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import load_pins
@@ -31,7 +31,7 @@ def doctor(settings: Settings) -> None:
     checks = examine(settings.paths, _indexes(settings))
     broken = [check for check in checks if check.status is Status.BROKEN]
     if settings.json:
-        click.echo(json.dumps({"ok": not broken, "checks": [check.to_json() for check in checks]}, indent=2))
+        document.show({"ok": not broken, "checks": [check.to_json() for check in checks]})
     else:
         for check in checks:
             _show(check)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import click
 
+from toolchain.cli import document
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, host, load_pins
 from toolchain.errors import FetchError
@@ -130,7 +132,7 @@ def fetch(
             }
             for one in verified
         ]
-        click.echo(json.dumps({"archives": rows}, indent=2))
+        document.show({"archives": rows})
     else:
         click.echo(f"{_count(len(verified))} verified in {settings.paths.cache}")
 
@@ -142,15 +144,20 @@ def _check(settings: Settings, selection: Selection, jobs: int | None) -> None:
     holdings = survey(selection.archives, store=store, jobs=jobs or JOBS)
     lacking = [holding for holding in holdings if not holding.verified]
     if settings.json:
-        click.echo(json.dumps({"cache": str(store.root), "archives": _rows(holdings, selection, store)}, indent=2))
+        document.show({"cache": str(store.root), "archives": _rows(holdings, selection, store)})
     elif lacking:
         click.echo(listing(lacking, store))
         click.echo(f"{_count(len(lacking))} of {len(holdings)} missing or bad in {store.root}", err=True)
-        click.echo("run `toolchain fetch` without --check, or bring the files and run the commands above", err=True)
+        click.echo(f"run `{_without_check()}`, or bring the files and run the commands above", err=True)
     else:
         click.echo(f"{_count(len(holdings))} verified in {store.root}")
     if lacking:
         raise click.exceptions.Exit(FetchError.exit_code)
+
+
+def _without_check() -> str:
+    """This command line, as one that downloads."""
+    return shlex.join(["toolchain", *(word for word in sys.argv[1:] if word not in ("--check", "--offline"))])
 
 
 def _rows(holdings: Sequence[Holding], selection: Selection, store: Store) -> list[dict[str, object]]:

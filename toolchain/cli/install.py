@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Collection
 from pathlib import Path
@@ -11,7 +10,7 @@ import click
 
 from toolchain import environment, installed, receipt
 from toolchain import install as operation
-from toolchain.cli import locations, warm
+from toolchain.cli import document, locations, warm
 from toolchain.cli.fetching import open_fetching
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, host, load_pins, pin_files
@@ -20,7 +19,7 @@ from toolchain.errors import InstallError, PatchError, PinsError
 from toolchain.install import Installed, Job, Outcome
 from toolchain.installed import Toolchain
 from toolchain.pins import PinSet, Profile, require_minimum
-from toolchain.sources.trees import patch, tree, tree_stat
+from toolchain.sources.trees import patch, tree
 
 _PROFILES = [profile.value for profile in Profile]
 _profile = click.option(
@@ -99,7 +98,7 @@ def _keep_receipt(settings: Settings, toolchain: Toolchain, state: str) -> None:
 
 def _report(settings: Settings, done: tuple[Installed, ...]) -> None:
     if settings.json:
-        click.echo(json.dumps({"installed": [one.to_json() for one in done]}, indent=2))
+        document.show({"installed": [one.to_json() for one in done]})
         return
     for one in done:
         if one.outcome is Outcome.PRESENT:
@@ -133,9 +132,10 @@ def list_(settings: Settings) -> None:
     """List what is installed, and whether it is what is pinned now."""
     keys = _pinned_keys(settings, load_pins(settings))
     found, damaged = installed.find_all(settings.paths.toolchains)
+    faults = {one.root: installed.damage(one) for one in found}
     if settings.json:
-        rows = [{**one.to_json(), "pinned": _is_pinned(one, keys)} for one in found]
-        click.echo(json.dumps({"installed": rows, "damaged": [str(path) for path in damaged]}, indent=2))
+        rows = [{**one.to_json(), "pinned": _is_pinned(one, keys), "intact": faults[one.root] is None} for one in found]
+        document.show({"installed": rows, "damaged": [str(path) for path in damaged]})
         return
     if not found and not damaged:
         click.echo(f"nothing is installed in {settings.paths.toolchains}")
@@ -153,6 +153,8 @@ def list_(settings: Settings) -> None:
             click.echo(f"{'':<{width}} {built}, {', '.join(host.backends)}")
         for note in notes:
             click.secho(f"{'':<{width}} {note}", fg="yellow")
+        if (fault := faults[one.root]) is not None:
+            click.secho(f"{'':<{width}} damaged, see toolchain cache verify; mend it with {fault.hint}", fg="red")
     for path in damaged:
         click.secho(f"{'damaged':<{width}} {path}: its {tree.RECORD_NAME} is not whole", fg="red")
 
@@ -167,51 +169,80 @@ def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, e
     toolchains = settings.paths.toolchains
     wanted = Profile(profile) if profile else None
     doomed: dict[Path, str] = {}
+    look = "toolchain list shows what is installed"
     for name in names:
         found, damaged = installed.find_all(toolchains)
         named = [one for one in found if one.record.name == name and wanted in (None, one.record.profile)]
         broken = [path for path in damaged if installed.is_root_of(path, name)]
         if not (named if every else []) and not (broken and not named):
-            named = [installed.find(toolchains, name, wanted, None)]
+            named = [installed.find(toolchains, name, wanted, None, otherwise=look)]
         doomed |= {one.root: one.label for one in named}
         doomed |= dict.fromkeys(broken, f"{name} (damaged)")
-    for root in doomed:
-        installed.remove(root)
+    stays = {root: installed.remove(root) for root in doomed}
     if settings.json:
-        click.echo(json.dumps({"uninstalled": [str(root) for root in doomed]}, indent=2))
+        document.show({"uninstalled": [str(root) for root in doomed]})
         return
     for root, label in doomed.items():
-        click.echo(f"{label}: removed from {root}")
+        target = stays[root]
+        note = f", a symbolic link; {target}, which it led to, stays" if target is not None else ""
+        click.echo(f"{label}: removed from {root}{note}")
 
 
 @click.command()
 @click.argument("name", shell_complete=complete_pin)
 @_one_profile
-@click.option("--shell", "form", flag_value="shell", default=True, help="Lines for a POSIX shell to eval (default).")
-@click.option("--cmake", "form", flag_value="cmake", help="A file for CMake to include.")
+@click.option("--shell", is_flag=True, help="Lines for a POSIX shell to eval (default).")
+@click.option("--cmake", is_flag=True, help="A file for CMake to include.")
 @with_settings
-def env(settings: Settings, name: str, profile: str | None, form: str) -> None:
+def env(settings: Settings, name: str, profile: str | None, shell: bool, cmake: bool) -> None:
     """Print the environment that an installed tool needs: PATH, its variables, a prefix for CMake.
 
     For a shell: eval "$(toolchain env slang)"
     """
-    toolchain = installed.find(
-        settings.paths.toolchains, name, Profile(profile) if profile else None, _key(settings, name)
-    )
-    if not tree_stat.unchanged(str(toolchain.root)):
-        tree.reopen(toolchain.root)  # says what is wrong
+    if shell + cmake + settings.json > 1:
+        raise click.UsageError("give one of --shell, --cmake and --json")
+    pins = _pins(settings)
+    chosen = Profile(profile) if profile else None
+    key = _key(settings, pins, name) if pins is not None else None
+    otherwise = _way_to(name, chosen, pins)
+    toolchain = installed.find(settings.paths.toolchains, name, chosen, key, otherwise=otherwise)
+    if (fault := installed.damage(toolchain)) is not None:
+        raise fault
     wanted = toolchain.environment()
     if settings.json:
-        click.echo(json.dumps({"root": str(toolchain.root), **wanted.to_json()}, indent=2))
+        document.show({"root": str(toolchain.root), **wanted.to_json()})
     else:
-        text = environment.as_cmake(wanted) if form == "cmake" else environment.as_shell(wanted)
+        text = environment.as_cmake(wanted) if cmake else environment.as_shell(wanted)
         click.echo(os.fsencode(text), nl=False)  # as bytes: a path must come out as it is, whatever the locale
 
 
-def _key(settings: Settings, name: str) -> Sha256 | None:
+def _pins(settings: Settings) -> PinSet | None:
+    """The pins in use; None where they are bad, which must not keep what is installed from being used."""
+    try:
+        return load_pins(settings)
+    except PinsError:
+        return None
+
+
+def _way_to(name: str, profile: Profile | None, pins: PinSet | None) -> str:
+    """The command that installs that name, or what is pinned instead."""
+    refusal = None
+    for one in [profile] if profile is not None else list(Profile):
+        try:
+            if pins is not None:
+                pins.get(name, one)
+        except PinsError as error:
+            refusal = error
+        else:
+            option = "" if one.value == warm.DEFAULT_PROFILE else f" --profile {one.value}"
+            return f"toolchain install {name}{option}"
+    assert refusal is not None  # noqa: S101 - there are profiles
+    return f"{refusal.message}; {refusal.hint}"
+
+
+def _key(settings: Settings, pins: PinSet, name: str) -> Sha256 | None:
     """The key that the pins in use give that name in the default profile; None where they give it none."""
     try:
-        pins = load_pins(settings)
         pin = pins.get(name, Profile(warm.DEFAULT_PROFILE))
         patches = patch.load(pin_files(settings).patches / name)
         return operation.key_of(pin, Profile(warm.DEFAULT_PROFILE), host(), patches)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
+from toolchain.cli import document
 from toolchain.cli.options import Settings, with_settings
 from toolchain.errors import LayoutError
 from toolchain.findings import Finding
@@ -36,8 +36,7 @@ def show(settings: Settings, file: Path) -> None:
         scopes.append((entry.name, [*rows.entry_point(index), *rows.result(index)]))
     if settings.json:
         parameters = {name: [row.to_json() for row in scope] for name, scope in scopes}
-        document = {"file": str(file), "summary": _summary(shown), "parameters": parameters, **shown.document}
-        click.echo(json.dumps(document, indent=2))
+        document.show({"file": str(file), "summary": _summary(shown), "parameters": parameters, **shown.document})
         return
     _print_header(file, shown)
     _print_entries(shown.entry_points)
@@ -65,12 +64,13 @@ def check(settings: Settings, files: tuple[Path, ...]) -> None:
             unreadable.append(error)
     found = [finding for of_file in findings.values() for finding in of_file]
     if settings.json:
-        document = {
-            "ok": not found and not unreadable,
-            "findings": [finding.to_json() for finding in found],
-            "unreadable": [failure.to_json() for failure in unreadable],
-        }
-        click.echo(json.dumps(document, indent=2))
+        document.show(
+            {
+                "ok": not found and not unreadable,
+                "findings": [finding.to_json() for finding in found],
+                "unreadable": [failure.to_json() for failure in unreadable],
+            }
+        )
     else:
         for file, of_file in findings.items():
             for finding in of_file:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 from collections.abc import Mapping
 
 import click
 
 from toolchain import __version__
-from toolchain.errors import ToolchainError
+from toolchain.cli import document
+from toolchain.errors import ToolchainError, as_json
 
 # name -> (module in this package, its command's variable, one line of help). Modules load when their command runs.
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -54,16 +54,15 @@ def cli() -> None:
 
 def main() -> int:
     """Run the command in sys.argv, print what went wrong if anything did, and return the code that it ends with."""
-    as_json = "--json" in sys.argv[1:]
+    machine = document.wanted(sys.argv[1:])
     try:
         status = cli.main(prog_name="toolchain", standalone_mode=False)
     except ToolchainError as error:
-        _report(error.to_json(), as_json=as_json)
+        _report(error.to_json(), machine=machine)
         return error.exit_code
     except click.ClickException as error:
-        if as_json:
-            message = error.format_message()
-            _report({"error": "usage", "exit_code": error.exit_code, "message": message, "hint": None}, as_json=True)
+        if machine:
+            _report(as_json("usage", error.exit_code, error.format_message()), machine=True)
         else:
             error.show()
         return error.exit_code
@@ -77,10 +76,10 @@ def main() -> int:
     return status if isinstance(status, int) else 0
 
 
-def _report(error: Mapping[str, object], *, as_json: bool) -> None:
+def _report(error: Mapping[str, object], *, machine: bool) -> None:
     """Print an error once: sentences on stderr for people; for machines the one JSON document of stdout."""
-    if as_json:
-        click.echo(json.dumps(error, sort_keys=True, indent=2))
+    if machine:
+        document.show_end(error)
         return
     click.secho("error: ", fg="red", bold=True, nl=False, err=True)
     click.echo(error["message"], err=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from toolchain.cli import document
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins, pin_files
 from toolchain.cli.text import count, escaped
@@ -50,9 +50,7 @@ def list_(settings: Settings, platform: Platform | None, profile: str | None) ->
     pinned = load_pins(settings)
     chosen = [pin for pin in _of_profile(pinned, profile) if platform is None or pin.archives_for(platform)]
     if settings.json:
-        click.echo(
-            json.dumps({**_head(pinned), "pins": [_pin_json(pinned, pin, platform) for pin in chosen]}, indent=2)
-        )
+        document.show({**_head(pinned), "pins": [_pin_json(pinned, pin, platform) for pin in chosen]})
         return
     rows = [(pin.name, _short(pin.version), _profiles(pin), _level(pin, platform), _platforms(pin)) for pin in chosen]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
@@ -76,7 +74,7 @@ def show(settings: Settings, name: str, profile: str | None) -> None:
     if not found:
         pinned.get(name, Profile(profile) if profile else Profile.PREBUILT)  # raises, with what there is instead
     if settings.json:
-        click.echo(json.dumps({**_head(pinned), "pins": [_pin_json(pinned, pin, None) for pin in found]}, indent=2))
+        document.show({**_head(pinned), "pins": [_pin_json(pinned, pin, None) for pin in found]})
         return
     for number, pin in enumerate(found):
         if number:
@@ -173,7 +171,7 @@ def update(
     if not dry_run:
         pins_update.write(settings.pins_file, updated.text)
     if settings.json:
-        click.echo(json.dumps({**updated.to_json(), "written": not dry_run}, indent=2))
+        document.show({**updated.to_json(), "written": not dry_run})
     else:
         _show_update(updated)
         click.echo(f"{settings.pins_file}: " + ("not written (--dry-run)" if dry_run else "written"), err=True)
@@ -229,7 +227,7 @@ def _package_versions(packages: Sequence[str]) -> dict[str, str]:
 
 def _report(settings: Settings, findings: Sequence[Finding], fine: str = "") -> NoReturn:
     if settings.json:
-        click.echo(json.dumps({"ok": not findings, "findings": [f.to_json() for f in findings]}, indent=2))
+        document.show({"ok": not findings, "findings": [f.to_json() for f in findings]})
     else:
         for finding in findings:
             click.secho(f"{finding.where}: {finding.rule}: ", nl=False, bold=True)

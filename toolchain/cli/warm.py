@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # typing and what comes with it would cost as much as the war
 
 _FLAGS = ("-q", "--quiet", "--offline")
 _VALUES = ("--profile", "--root", "--pins", "--cache")
-_NATIVE_VALUES = (*_VALUES, "--backend", "--build-type", "--output", "-o", "--jobs", "-j")
+_NATIVE_VALUES = (*_VALUES, "--backend", "--build-type", "--output", "-o")
 DEFAULT_PROFILE = "prebuilt"
 DEFAULT_BUILD_TYPE = "Release"
 

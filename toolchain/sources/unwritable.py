@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 from pathlib import Path
 
 from toolchain.errors import InstallError
+from toolchain.files import TOO_LARGE_HINT
 
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _NOT_ALLOWED = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 
 def is_local(error: OSError) -> bool:
     """Whether an operating system's refusal is about the place that is written to, and not about what is written."""
-    return error.errno in _FULL | _NOT_ALLOWED
+    return error.errno in _FULL | _NOT_ALLOWED | {errno.EFBIG}
+
+
+def local_in(text: str) -> OSError | None:
+    """The first refusal of that kind in what a program printed, whose messages are in English."""
+    for line in text.splitlines():
+        for code in sorted(_FULL | _NOT_ALLOWED | {errno.EFBIG}):
+            if line.endswith(f": {os.strerror(code)}"):
+                return OSError(code, os.strerror(code))
+    return None
 
 
 def unwritable(folder: Path, error: OSError) -> InstallError:
@@ -28,6 +39,8 @@ def unwritable(folder: Path, error: OSError) -> InstallError:
         with contextlib.suppress(OSError):
             free = f", where {shutil.disk_usage(folder).free:,} bytes are free"
         hint = f"make room on the file system of {folder}{free}, or choose another folder with --root or TOOLCHAIN_ROOT"
+    elif error.errno == errno.EFBIG:
+        hint = TOO_LARGE_HINT
     elif error.errno in _NOT_ALLOWED:
         hint = f"you cannot write to {folder}: choose another folder with --root or TOOLCHAIN_ROOT"
     return InstallError(

@@ -42,10 +42,13 @@ def place(
 ) -> list[Entry]:
     """Judge an archive's members and say where each lands: `places`, or paths without their first `strip` folders.
 
-    `where` names the archive in errors. Raises ArchiveError: for a member that the policy refuses, a place that
-    matches nothing, a file that `strip` leaves nothing of, and a link whose target is left out of the tree.
+    `where` names the archive in errors. Raises ArchiveError: for an archive without a file, a member that the policy
+    refuses, a place that matches nothing, a file that `strip` leaves nothing of, and a link whose target is left out of
+    the tree.
     """
     judged, space = judge(where, members, windows=windows)
+    if all(member.kind is Kind.FOLDER for member in judged.values()):
+        raise ArchiveError(f"{where}: expected files, and it holds none", details={"archive": where})
     landing = _land_by_places(where, judged, places) if places else _land_by_strip(where, judged, strip)
     moved = _Moved(where, strip, tuple(places), space, landing)
     entries = []
@@ -171,6 +174,24 @@ def _fixed_prefix(pattern: str) -> str:
     folders = pattern.split("/")[:-1]
     fixed = next((number for number, part in enumerate(folders) if _WILDCARD.search(part)), len(folders))
     return "/".join(folders[:fixed])
+
+
+def may_fill(one: Place, folder: str) -> bool:
+    """Whether some archive's members could, by this place, make `folder`, relative to the tree's root.
+
+    What matches the pattern's last part may be a link to a folder.
+    """
+    to = one.to.as_posix()
+    if folder in (".", to) or to.startswith(f"{folder}/"):
+        return True
+    rest = _below("" if to == "." else to, folder)
+    prefix = _fixed_prefix(one.pattern)
+    globs = (one.pattern[len(prefix) + 1 :] if prefix else one.pattern).split("/")
+    if rest is None or "**" in globs:
+        return rest is not None
+    parts = rest.split("/")
+    made = zip(globs, parts, strict=False)
+    return len(parts) <= len(globs) and all(compiled(glob).fullmatch(part) for glob, part in made)
 
 
 def _below(folder: str, path: str) -> str | None:

@@ -11,6 +11,7 @@ every archive is hashed on its way in. An attestation is verified when its archi
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import io
 import os
@@ -23,7 +24,7 @@ from typing import BinaryIO
 
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, CacheError, DigestMismatchError
-from toolchain.files import open_regular
+from toolchain.files import TOO_LARGE_HINT, open_regular
 from toolchain.sources.cache.records import Record
 from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES, bundles
 from toolchain.sources.cache.store import Store, VerifiedArchive
@@ -74,7 +75,9 @@ def write_bundle(target: Path, archives: Sequence[VerifiedArchive], store: Store
     except OSError as error:
         raise CacheError(
             f"cannot write {target}: {error.strerror or error}",
-            hint="name a file in a folder that is there, that you may write, and that has room",
+            hint=TOO_LARGE_HINT
+            if error.errno == errno.EFBIG
+            else "name a file in a folder that is there, that you may write, and that has room",
             details={"path": str(target)},
         ) from error
     return size_bytes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from toolchain import locks
 from toolchain.digest import Sha256
 from toolchain.errors import AttestationError, CacheError, DigestMismatchError, PinsError
-from toolchain.files import open_regular
+from toolchain.files import FILE, FOLDER, open_regular, standing_at
 from toolchain.findings import Finding
 from toolchain.pins import Archive
 from toolchain.sources.cache.records import Record, origins_of
@@ -22,6 +21,7 @@ _OWN_FOLDERS = frozenset({"archives", "records", "partial", "locks"})
 _OWN_FILES = frozenset({"CACHEDIR.TAG"})
 
 _UNREADABLE = "give yourself the right to read it, or remove it by hand if it is no file"
+_IRREGULAR = "toolchain cache prune --damaged removes it, and toolchain fetch brings the archive"
 _BY_HAND = "look at what it is and remove it by hand; toolchain cache prune leaves it"
 
 
@@ -45,9 +45,15 @@ class Leftover:
 
 
 def entries(store: Store) -> list[Entry]:
-    """Every archive by its name, sorted by digest."""
+    """Every archive by its name, sorted by digest; none where there is no cache yet. Raises CacheError."""
+    if store.root.exists() and not store.root.is_dir():
+        raise CacheError(
+            f"{store.root} is no cache: expected a folder, seen {standing_at(store.root)}",
+            hint="choose a folder with --cache or DREAM_GPU_CACHE",
+            details={"path": str(store.root)},
+        )
     found = []
-    for path in _files(store.root / "archives"):
+    for path in _not_folders(store.root / "archives"):
         sha256 = _digest_of(path.name)
         if sha256 is not None:
             found.append(Entry(sha256, _size(path), store.record(sha256)))
@@ -56,9 +62,14 @@ def entries(store: Store) -> list[Entry]:
 
 def verify(store: Store, *, jobs: int) -> list[Finding]:
     """Hash every archive, and name everything in the cache that is not one in good order. Changes nothing."""
-    listed = entries(store)
+    everything = entries(store)
+    listed = [entry for entry in everything if _irregular(store, entry) is None]
     paths = [store.archive_path(entry.sha256) for entry in listed]
-    findings = []
+    findings = [
+        Finding("cache.irregular", str(store.archive_path(entry.sha256)), "a regular file", seen, _IRREGULAR)
+        for entry in everything
+        if (seen := _irregular(store, entry)) is not None
+    ]
     for entry, path, actual in zip(listed, paths, at_once(paths, _hash, jobs=jobs, cancel=lambda: None), strict=True):
         if isinstance(actual, CacheError):
             findings.append(
@@ -74,27 +85,35 @@ def verify(store: Store, *, jobs: int) -> list[Finding]:
                     "toolchain fetch replaces it; toolchain cache prune --damaged removes it",
                 )
             )
-    findings += [
-        Finding(f"cache.{left.kind}", str(left.path), "nothing left over", left.what, _hint_for(left))
-        for left in leftovers(store)
-    ]
+    findings += [_finding(left) for left in leftovers(store)]
     return sorted(findings, key=lambda finding: (finding.where, finding.rule))
 
 
-def _hint_for(left: Leftover) -> str:
-    return f"it is not ours: {_BY_HAND}" if left.kind == "unknown" else "toolchain cache prune"
+def _irregular(store: Store, entry: Entry) -> str | None:
+    """What lies in an archive's place and is no regular file: a link, a FIFO; None where a file does."""
+    seen = standing_at(store.archive_path(entry.sha256))
+    return None if seen in (FILE, None) else seen
+
+
+def _finding(left: Leftover) -> Finding:
+    hint = f"it is not ours: {_BY_HAND}" if left.kind in ("unknown", "folder") else "toolchain cache prune"
+    return Finding(f"cache.{left.kind}", str(left.path), "nothing left over", left.what, hint)
 
 
 def leftovers(store: Store) -> list[Leftover]:
     """What interrupted work and strangers left in the cache; what a running process works on is not listed."""
     found: list[Leftover] = []
     in_use: set[str] = set()
-    for path in _files(store.root / "locks"):
+    for name in sorted(_OWN_FOLDERS):
+        for path in _children(store.root / name):
+            if standing_at(path) == FOLDER:
+                found.append(Leftover(path, 0, "folder", "a folder, where only files belong"))
+    for path in _not_folders(store.root / "locks"):
         if path.suffix == ".lock" and locks.is_held(path):
             in_use.add(path.stem)
         else:
             found.append(Leftover(path, _size(path), "stale-lock", "a lock that no process holds"))
-    for path in _files(store.root / "partial"):
+    for path in _not_folders(store.root / "partial"):
         if path.name.partition(".")[0] in in_use:
             continue
         size = _size(path)
@@ -102,10 +121,10 @@ def leftovers(store: Store) -> list[Leftover]:
             found.append(Leftover(path, size, "partial", f"{size} bytes of an interrupted download"))
         else:
             found.append(Leftover(path, size, "temporary", "a file of a process that was killed"))
-    for path in _files(store.root / "archives"):
+    for path in _not_folders(store.root / "archives"):
         if _digest_of(path.name) is None:
             found.append(Leftover(path, _size(path), "unknown", "a name that is no SHA-256"))
-    for path in _files(store.root / "records"):
+    for path in _not_folders(store.root / "records"):
         name = path.name.removesuffix(".json").removesuffix(".attestation")
         sha256 = _digest_of(name) if path.suffix == ".json" else None
         if sha256 is None:
@@ -183,11 +202,19 @@ class Removal:
     why: str
 
 
-def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_run: bool) -> list[Removal]:
+@dataclass(frozen=True)
+class Pruned:
+    """What `prune` removed, or would, and what lies in the way of files and is left to a person."""
+
+    removed: tuple[Removal, ...]
+    findings: tuple[Finding, ...]
+
+
+def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_run: bool) -> Pruned:
     """Remove the archives that are not in `keep` (None: every one) and every leftover of ours.
 
-    With `damaged` also archives with other bytes than their name says. What is not ours stays.
-    Raises CacheError where something cannot be removed.
+    With `damaged` also archives with other bytes than their name says, and what is no regular file. What is not ours
+    stays; a folder in a file's place is named, too. Raises CacheError where something cannot be removed.
     """
     doomed: list[Removal] = []
     for entry in entries(store):
@@ -196,6 +223,8 @@ def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_r
             why = "the cache is emptied"
         elif entry.sha256 not in keep:
             why = "no pin names it"
+        elif damaged and (seen := _irregular(store, entry)) is not None:
+            why = f"it is {seen}, and no regular file"
         elif damaged and _hash(path) != entry.sha256:
             why = "its bytes are not those of its name"
         else:
@@ -205,10 +234,11 @@ def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_r
             if beside.is_file():
                 doomed.append(Removal(beside, _size(beside), why))
     known = {removal.path for removal in doomed}
+    left_over = leftovers(store)
     doomed += [
         Removal(left.path, left.size_bytes, left.what)
-        for left in leftovers(store)
-        if left.kind != "unknown" and left.path not in known
+        for left in left_over
+        if left.kind not in ("unknown", "folder") and left.path not in known
     ]
     if not dry_run:
         for removal in doomed:
@@ -216,7 +246,7 @@ def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_r
                 removal.path.unlink(missing_ok=True)
             except OSError as error:
                 raise CacheError(f"cannot remove {removal.path}: {error.strerror or error}") from error
-    return doomed
+    return Pruned(tuple(doomed), tuple(_finding(left) for left in left_over if left.kind == "folder"))
 
 
 def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *, unpinned: bool) -> Entry:
@@ -305,12 +335,16 @@ def _digest_of(name: str) -> Sha256 | None:
 
 
 def _children(folder: Path) -> Iterator[Path]:
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+    try:
         yield from sorted(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        pass  # not made yet, or something that the listing of the cache's root names
+    except OSError as error:
+        raise CacheError(f"cannot read {folder}: {error.strerror or error}", details={"path": str(folder)}) from error
 
 
-def _files(folder: Path) -> list[Path]:
-    return list(_children(folder))
+def _not_folders(folder: Path) -> list[Path]:
+    return [path for path in _children(folder) if standing_at(path) != FOLDER]
 
 
 def _size(path: Path) -> int:

@@ -27,7 +27,7 @@ from typing import IO
 from toolchain import locks
 from toolchain.digest import READ_SIZE_BYTES, Sha256
 from toolchain.errors import AttestationError, CacheError, DigestMismatchError, FetchError, InstallError
-from toolchain.files import NotRegularError, read_regular
+from toolchain.files import TOO_LARGE_HINT, NotRegularError, read_regular
 from toolchain.pins import Archive
 from toolchain.sources.cache import attestation
 from toolchain.sources.cache.attestation import Attested
@@ -51,7 +51,7 @@ _CLOSED = -1  # no descriptor
 _CREATE = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 @dataclass(frozen=True)
@@ -341,6 +341,10 @@ class Store:
             hint = f"make room on the file system of {self.root}, or choose another with --cache or DREAM_GPU_CACHE"
             with contextlib.suppress(OSError):
                 reason += f" ({shutil.disk_usage(self.root).free} bytes are free)"
+        elif error.errno == errno.EFBIG:
+            hint = TOO_LARGE_HINT
+        elif error.errno == errno.EISDIR:
+            hint = f"a folder lies in a file's place: look at what it is and remove it by hand ({path})"
         return CacheError(
             f"cannot {action} {path}: {reason}",
             hint=hint,

@@ -16,8 +16,10 @@ Decisions:
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import signal
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +33,7 @@ from toolchain.sources.archives.members import clean
 from toolchain.sources.trees import patch_text
 from toolchain.sources.trees.manifest import PatchedFile, PatchEffect
 from toolchain.sources.trees.patch_text import Touched
+from toolchain.sources.unwritable import local_in, unwritable
 
 _FILE_NAME = re.compile(r"(\d{4})-[A-Za-z0-9][A-Za-z0-9._-]*\.patch")
 _FAILED_AT = re.compile(r"^error: patch failed: (.*):(\d+)$", re.MULTILINE)
@@ -129,7 +132,8 @@ def apply(patch: Patch, root: Path) -> PatchEffect:
     """Apply one patch to the tree at `root`; what it changed, with digests before and after.
 
     Raises PatchError, naming the patch, the file and the hunk, when it does not apply, is already in, has no effect
-    on a file that it lists, or has one on a file that it does not; ProcessError where git is missing.
+    on a file that it lists, or has one on a file that it does not; InstallError where the disk is full or must not be
+    written; ProcessError where git is missing.
     """
     files = changed_files(patch)
     for file in files:
@@ -143,6 +147,8 @@ def apply(patch: Patch, root: Path) -> PatchEffect:
     own_names = sorted(file.name for file in files)
     applied = _git(patch, root, "--verbose")
     if applied.status != 0:
+        if (refusal := _local_fault(applied)) is not None:
+            raise unwritable(root, refusal)
         raise _not_applied(patch, root, files, applied)
     if git_names != own_names:
         raise PatchError(
@@ -215,6 +221,13 @@ def _made_for(patch: Patch) -> str:
         if version
         else "write the upstream version that the patch was made for into it, as a line `Made-for: ...`"
     )
+
+
+def _local_fault(completed: Completed) -> OSError | None:
+    """The operating system's refusal that ended git: no fault of the patch."""
+    if hasattr(signal, "SIGXFSZ") and completed.status == -signal.SIGXFSZ:
+        return OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+    return local_in(completed.stderr.decode("utf-8", "replace"))
 
 
 def _not_applied(patch: Patch, root: Path, files: Sequence[Touched], completed: Completed) -> PatchError:

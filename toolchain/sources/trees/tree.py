@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Raised whenever the same archives, strip, places, links and patches would make another tree.
 TREE_FORMAT = 1
 
-_AGAIN = "install it again: toolchain install NAME --force"
+_AGAIN = "install it again with --force"
 
 # A symbolic link that a pin adds: its path, and its target as seen from the link's folder.
 Link = tuple[PurePosixPath | str, PurePosixPath | str]

@@ -63,7 +63,7 @@ def verify(
 
 def _finding(rule: str, root: Path, path: str, expected: str, seen: str) -> Finding:
     where = os.path.join(root, path)  # noqa: PTH118 - a thousand of these
-    return Finding(f"tree.{rule}", where, expected, seen, "install it again: toolchain install NAME --force")
+    return Finding(f"tree.{rule}", where, expected, seen, "install it again with --force")
 
 
 def _sorted(findings: list[Finding]) -> list[Finding]:
