@@ -121,6 +121,7 @@ def leaves_nothing(device: Device) -> Iterator[None]:
     device.wait(WAIT_S)
     before = device.counts
     yield
+    device.wait(WAIT_S)  # the last call-backs return
     gc.collect()
     device.wait(WAIT_S)
     after = device.counts

@@ -214,8 +214,11 @@ def child(chosen: argparse.Namespace) -> int:
 def run(rig: Rig, case: Case) -> Outcome:
     """How one test ends here."""
     try:
-        with leaves_nothing(rig.device):
+        if case.alone:  # its process ends with it
             case.run(rig)
+        else:
+            with leaves_nothing(rig.device):
+                case.run(rig)
     except Skipped as reason:
         return Outcome(case.name, "skipped", str(reason))
     except (AssertionError, HostError, Exception) as error:  # noqa: BLE001  # a test may fail with anything

@@ -44,6 +44,8 @@ SHADERS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("depth_only", "quad", "solid", "targets", "triangle", "two_streams"), RASTER),
 }
 
+REFUSED_ELSEWHERE = "atomics"  # recorded for another target too, to see it refused
+
 
 def record(recorder: Path, output: Path, target: str, names: Sequence[str] = tuple(SHADERS)) -> None:
     """Record these shaders into a folder. CalledProcessError, with the compiler's words on stderr."""
@@ -63,6 +65,7 @@ def main() -> int:
     parser.add_argument("--target", default="spirv")
     chosen = parser.parse_args()
     record(chosen.recorder, chosen.output, chosen.target)
+    record(chosen.recorder, chosen.output, "wgsl" if chosen.target == "spirv" else "spirv", [REFUSED_ELSEWHERE])
     return 0
 
 

@@ -36,7 +36,10 @@ class Pipeline(Owned):
 
     def path(self, row: str | int) -> str:
         """How a row was resolved, for people. HostError ESTALE, ERANGE."""
-        found = self.library.calls.dgpu_pipeline_row_path(self.handle, self.row(row))
+        number = self.row(row)
+        if number >= len(self.rows):
+            raise HostError("ERANGE", f"row {number} of a pipeline with {len(self.rows)} rows")
+        found = self.library.calls.dgpu_pipeline_row_path(self.handle, number)
         if found is None:
             raise self.library.failure()
         return str(found.decode("utf-8", "replace"))

@@ -283,7 +283,7 @@ def textures_that_cannot_be(rig: Rig) -> None:
         make(999, 4, 4)  # type: ignore[arg-type]
     with fails("EINVALID"):
         make(rgba8, 4, 4, type=99)  # type: ignore[arg-type]
-    for size in ((0, 4), (4, 0), (4, 4, 0)):
+    for size in ((0, 4), (4, 0)):
         with fails({"EINVALID", "ERANGE"}):
             make(rgba8, *size)
     limit = rig.device.info.limits["max_texture_size_2d"]
@@ -509,7 +509,7 @@ def null_pointers_and_wrong_sizes(rig: Rig) -> None:
     """Where a structure, text or data is missing, or a structure has no size."""
     calls, check, made = rig.host.library.calls, rig.host.library.check, rig.host.library.made
     device = rig.device.handle
-    held = zeros(rig.device, 4)
+    held, program = zeros(rig.device, 4), rig.program("atomics")
     with fails("EINVALID"):
         made(calls.dgpu_device_create(None))
     with fails("EINVALID"):
@@ -523,7 +523,7 @@ def null_pointers_and_wrong_sizes(rig: Rig) -> None:
     with fails({"EINVALID", "ELAYOUT"}):
         made(calls.dgpu_program_create(device, None, 100, None, 0))
     with fails("EINVALID"):
-        made(calls.dgpu_compute_pipeline_create(rig.program("atomics").handle, None))
+        made(calls.dgpu_compute_pipeline_create(program.handle, None))
     with fails("EINVALID"):
         check(calls.dgpu_device_info(device, None))
     with fails("EINVALID"):
