@@ -177,9 +177,7 @@ def _gather(pins: PinSet, request: Request, job: Job) -> _Gathered:
     )
 
 
-def _at_hand(
-    asked: Sequence[Archive], there: Mapping[Sha256, VerifiedArchive], job: Job
-) -> Sequence[VerifiedArchive]:
+def _at_hand(asked: Sequence[Archive], there: Mapping[Sha256, VerifiedArchive], job: Job) -> Sequence[VerifiedArchive]:
     if all(one.sha256 in there for one in asked):
         return [there[one.sha256] for one in asked]
     return job.obtain(asked)
