@@ -177,6 +177,11 @@ extern "C" uint32_t dgpu_bundle_mask(DgpuBundle handle)
     return value_of<std::uint32_t>([&] { return find_as<OpenBundle>(handle, "bundle")->contents.producer.mask; });
 }
 
+extern "C" uint32_t dgpu_bundle_pipeline_count(DgpuBundle handle)
+{
+    return value_of<std::uint32_t>([&] { return find_as<OpenBundle>(handle, "bundle")->contents.pipelines.size(); });
+}
+
 extern "C" const char* dgpu_bundle_pipeline_name(DgpuBundle handle, uint32_t index)
 {
     return unlocked<const char*>(
@@ -185,7 +190,12 @@ extern "C" const char* dgpu_bundle_pipeline_name(DgpuBundle handle, uint32_t ind
         {
             const std::scoped_lock guard(process_lock());
             const bundle::Bundle& contents = find_as<OpenBundle>(handle, "bundle")->contents;
-            return index < contents.pipelines.size() ? text(contents, contents.pipelines[index].name) : nullptr;
+            if (index >= contents.pipelines.size())
+                throw Failure(
+                    DGPU_ERANGE,
+                    "pipeline " + std::to_string(index) + " of a bundle with "
+                        + std::to_string(contents.pipelines.size()) + " pipelines");
+            return text(contents, contents.pipelines[index].name);
         });
 }
 

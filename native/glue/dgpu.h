@@ -719,11 +719,11 @@ DGPU_API DgpuPipeline dgpu_render_pipeline_create(DgpuProgram program, const Dgp
 
 #define DGPU_NO_ROW UINT32_MAX
 
-/* The index of a row by its name and entry (NULL: a global), or DGPU_NO_ROW. */
+/* The index of a row by its name, and by its entry where that is not NULL: the first such row, or DGPU_NO_ROW. */
 DGPU_API uint32_t dgpu_pipeline_row(DgpuPipeline pipeline, const char* name, const char* entry);
 
-/* How a row was resolved: "step 2: globals.material.albedo", for people. Valid until the pipeline is released. NULL past
- * the last row. */
+/* How a row was resolved: "step 2: globals.material.albedo", for people. Valid until the pipeline is released. NULL with
+ * DGPU_ERANGE past the last row. */
 DGPU_API const char* dgpu_pipeline_row_path(DgpuPipeline pipeline, uint32_t row);
 
 /* A compute pipeline's threads in a group. */
@@ -738,7 +738,10 @@ DGPU_API DgpuBundle dgpu_bundle_open(const void* data, uint64_t size_bytes);
 /* The mask of the backends that it has shaders for; 0 for a stale handle. Give it to dgpu_device_create. */
 DGPU_API uint32_t dgpu_bundle_mask(DgpuBundle bundle);
 
-/* The name of a pipeline, by index; NULL past the last. Valid until the bundle is released. */
+/* 0 also for a stale handle. */
+DGPU_API uint32_t dgpu_bundle_pipeline_count(DgpuBundle bundle);
+
+/* The name of a pipeline, by index; NULL with DGPU_ERANGE past the last. Valid until the bundle is released. */
 DGPU_API const char* dgpu_bundle_pipeline_name(DgpuBundle bundle, uint32_t index);
 
 /* A pipeline by its name, with rows, features and vertex input from the bundle; find rows with dgpu_pipeline_row. `state`

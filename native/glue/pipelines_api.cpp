@@ -56,13 +56,18 @@ extern "C" uint32_t dgpu_pipeline_row(DgpuPipeline handle, const char* name, con
             const std::scoped_lock guard(process_lock());
             const auto pipeline = find_as<Pipeline>(handle, "pipeline");
             const std::string wanted = &given(name, "name");
-            const std::string of_entry = entry != nullptr ? entry : "";
-            const auto at = std::ranges::find_if(
-                pipeline->rows, [&](const Row& row) { return row.name == wanted && row.entry == of_entry; });
+            const auto is_wanted = [&](const Row& row)
+            { return row.name == wanted && (entry == nullptr || row.entry == entry); };
+            const auto at = std::ranges::find_if(pipeline->rows, is_wanted);
             if (at == pipeline->rows.end())
+            {
+                std::string names;
+                for (const Row& row : pipeline->rows)
+                    names += (names.empty() ? "'" : ", '") + row.name + "'";
                 throw Failure(
                     DGPU_EBINDING,
-                    "the pipeline has no row '" + wanted + "' of " + (entry != nullptr ? of_entry : "the globals"));
+                    "the pipeline has no row '" + wanted + "'; it has " + (names.empty() ? "none" : names));
+            }
             return static_cast<std::uint32_t>(at - pipeline->rows.begin());
         });
 }
@@ -75,7 +80,12 @@ extern "C" const char* dgpu_pipeline_row_path(DgpuPipeline handle, uint32_t row)
         {
             const std::scoped_lock guard(process_lock());
             const auto pipeline = find_as<Pipeline>(handle, "pipeline");
-            return row < pipeline->rows.size() ? pipeline->rows[row].path.c_str() : nullptr;
+            if (row >= pipeline->rows.size())
+                throw Failure(
+                    DGPU_ERANGE,
+                    "row " + std::to_string(row) + " of a pipeline with " + std::to_string(pipeline->rows.size())
+                        + " rows");
+            return pipeline->rows[row].path.c_str();
         });
 }
 
