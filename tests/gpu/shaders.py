@@ -25,6 +25,7 @@ SHADERS: dict[str, tuple[str, ...]] = {
             "atomics",
             "cube",
             "entry_parameters",
+            "generics",
             "globals_and_block",
             "kinds",
             "layers",
