@@ -30,6 +30,7 @@ SHADERS: dict[str, tuple[str, ...]] = {
             "kinds",
             "layers",
             "mips",
+            "nothing",
             "prefixed",
             "samples",
             "shadow",

@@ -43,7 +43,7 @@ SCENES = (
 @pytest.mark.parametrize("scene", SCENES)
 def test_twins_agree(both: tuple[Path, Path], scene: str) -> None:
     ours, theirs = ((folder / f"{scene}.bin").read_bytes() for folder in both)
-    assert len(set(ours)) > 8, "the scene shows nothing"
+    assert len(set(ours)) > 4, "the scene shows nothing"
     assert ours == theirs
 
 
