@@ -19,7 +19,9 @@ MAGIC = 0x07230203
 # Opcodes.
 NAME, MEMBER_NAME, EXTENSION, ENTRY_POINT, EXECUTION_MODE, CAPABILITY = 5, 6, 10, 15, 16, 17
 TYPE_VOID, TYPE_BOOL, TYPE_INT, TYPE_FLOAT, TYPE_VECTOR, TYPE_MATRIX, TYPE_IMAGE, TYPE_SAMPLER = range(19, 27)
-TYPE_SAMPLED_IMAGE, TYPE_ARRAY, TYPE_RUNTIME_ARRAY, TYPE_STRUCT, TYPE_OPAQUE, TYPE_POINTER, TYPE_FUNCTION = range(27, 34)
+TYPE_SAMPLED_IMAGE, TYPE_ARRAY, TYPE_RUNTIME_ARRAY, TYPE_STRUCT, TYPE_OPAQUE, TYPE_POINTER, TYPE_FUNCTION = range(
+    27, 34
+)
 TYPE_FORWARD_POINTER = 39
 TYPE_RAY_QUERY, TYPE_ACCELERATION_STRUCTURE = 4472, 5341
 CONSTANT_TRUE, CONSTANT_FALSE, CONSTANT, CONSTANT_COMPOSITE = 41, 42, 43, 44
@@ -119,7 +121,9 @@ class Module:
 def parse(data: bytes) -> Module:
     """Read a module. Raises Unreadable, with the byte offset."""
     if len(data) < 20 or len(data) % 4:
-        raise Unreadable(f"expected a SPIR-V module of whole words, at least 20 bytes; got {len(data)} bytes", len(data))
+        raise Unreadable(
+            f"expected a SPIR-V module of whole words, at least 20 bytes; got {len(data)} bytes", len(data)
+        )
     words = array("I")
     if words.itemsize != 4:  # pragma: no cover - no machine that Python runs on
         words = array("L")
