@@ -93,5 +93,5 @@ CAPABILITIES: dict[int, str] = {
 
 
 def capability(number: int) -> str:
-    """A capability's name, or its number where a newer registry has it."""
-    return CAPABILITIES.get(number, str(number))
+    """A capability's name, or `Capability` and its number where a newer registry has it."""
+    return CAPABILITIES.get(number, f"Capability{number}")

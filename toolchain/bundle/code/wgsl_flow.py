@@ -161,8 +161,8 @@ class _Walk:
             return
         for index, word in enumerate(words):
             if (
-                (word in _DERIVATIVES or word in self.deriving)
-                and words[index + 1 : index + 2] == ["("]
+                ((word in _DERIVATIVES or word in self.deriving)
+                and words[index + 1 : index + 2] == ["("])
                 or (word in _DERIVATIVES and tuple(words[index + 1 : index + 2]) == ("(",))
             ):
                 yield f"{word} in {self.entry.name}, under `{_short(condition)}`"
@@ -170,7 +170,7 @@ class _Walk:
     def _assigned(self, words: Sequence[str], condition: str) -> None:
         """Note what a statement makes differ."""
         words = list(words)
-        if not words or "=" not in words and words[-1] not in ("++", "--"):
+        if not words or ("=" not in words and words[-1] not in ("++", "--")):
             return
         at = words.index("=") if "=" in words else len(words) - 1
         target = words[:at]
