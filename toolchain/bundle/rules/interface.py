@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from toolchain.bundle.code import facts
-from toolchain.bundle.code.facts import Resource
+from toolchain.bundle.code.facts import CodeFacts, Resource
 from toolchain.bundle.fields import Field, implied_block, resolved
 from toolchain.bundle.model import Group, Row, RowKind, Target
-from toolchain.bundle.rules.rule import BundleFinding, Severity, rule
-from toolchain.bundle.rules.subject import Subject, Unit, found
+from toolchain.bundle.rules.rule import BundleFinding, rule
+from toolchain.bundle.rules.subject import Subject, found
 from toolchain.layout import names
 
 _BUFFERS = frozenset({RowKind.BUFFER, RowKind.RW_BUFFER})
@@ -232,30 +233,28 @@ def rows_resolve(subject: Subject) -> Iterator[BundleFinding]:
 
 def _resolves(group: Group, target: Target, row: Row, fields: list[Field]) -> Iterator[BundleFinding]:
     exact, named, bound = resolved(row, fields)
-    called = dict(group=group, entry=row.entry, target=target, row=row.name)
+    report = partial(found, "I6", group=group, entry=row.entry, target=target, row=row.name)
     seen = f"{_WORDS[row.kind]} at set {row.space}, binding {row.binding}"
     if not named:
         there = ", ".join(one.path for one in bound[:3]) or "no field"
-        yield found("I6", f"a {_WORDS[row.kind]} {row.name} in the layout", f"{there} is there", **called)  # type: ignore[arg-type]
+        yield report(f"a {_WORDS[row.kind]} {row.name} in the layout", f"{there} is there")
         return
     if row.binding is not None and not exact:
         one = named[0]
         wanted = f"{one.path} at set {one.space}, binding {one.binding}"
         if one.kind is RowKind.VALUE:
             wanted, seen = f"{wanted}, byte {one.offset_bytes}", f"{seen}, byte {row.offset_bytes}"
-        yield found("I6", wanted, seen, **called)  # type: ignore[arg-type]
+        yield report(wanted, seen)
         return
     one = (exact or named)[0]
     if one.kind is RowKind.VALUE and (one.offset_bytes, one.size_bytes) != (row.offset_bytes, row.size_bytes):
-        yield found(
-            "I6",
+        yield report(
             f"byte {one.offset_bytes}, {one.size_bytes} bytes, as in the layout",
             f"byte {row.offset_bytes}, {row.size_bytes} bytes",
-            **called,  # type: ignore[arg-type]
         )
     others = [other for other in bound if other.path != one.path and other.kind == row.kind]
     if others and row.kind is not RowKind.VALUE and row.count == 1 == others[0].count:
-        yield found("I6", f"{row.name} alone at its binding", f"{others[0].path} is there too", **called)  # type: ignore[arg-type]
+        yield report(f"{row.name} alone at its binding", f"{others[0].path} is there too")
 
 
 @rule(
@@ -274,24 +273,44 @@ def dropped_rows(subject: Subject) -> Iterator[BundleFinding]:
         for recorded in group.layouts:
             target = recorded.target
             units = [unit for entry in group.entries if (unit := subject.unit(group, entry.name, target))]
-            if target not in (Target.VULKAN, Target.WEBGPU, Target.METAL) or len(units) != len(group.entries):
+            if len(units) != len(group.entries):
                 continue
-            used = {_key(resource, target) for unit in units for resource in unit.facts.used_by(unit.code.name)}
-            heaps = any(resource.heap for unit in units for resource in unit.facts.resources)
+            used = dropped_places([(unit.code.name, unit.facts) for unit in units], target)
             for row in recorded.rows:
-                if row.binding is None or row.category == names.METAL_ARGUMENT_BUFFER_ELEMENT or heaps:
-                    continue
-                place = (row.category if target is Target.METAL else row.space, row.binding)
-                if (place not in used) != row.dropped:
+                dropped = is_dropped(row, target, used)
+                if dropped != row.dropped and used is not None:
                     yield found(
                         "I7",
-                        f"{'' if place not in used else 'not '}marked as unused",
+                        "marked as unused" if dropped else "not marked as unused",
                         "marked" if row.dropped else "not marked",
                         group=group,
                         entry=row.entry,
                         target=target,
                         row=row.name,
                     )
+
+
+Places = frozenset[tuple[int, int]]
+
+
+def dropped_places(read: Iterable[tuple[str, CodeFacts]], target: Target) -> Places | None:
+    """The places that a group's codes (each with its entry's name) bind; None where they do not tell."""
+    if target not in (Target.VULKAN, Target.WEBGPU, Target.METAL):
+        return None
+    used: set[tuple[int, int]] = set()
+    for name, facts_of_code in read:
+        for resource in facts_of_code.used_by(name):
+            if resource.heap:
+                return None
+            used.add(_key(resource, target))
+    return frozenset(used)
+
+
+def is_dropped(row: Row, target: Target, places: Places | None) -> bool:
+    """Whether no code binds a row. What is not bound by itself is not known to be unused."""
+    if places is None or row.binding is None or row.category == names.METAL_ARGUMENT_BUFFER_ELEMENT:
+        return False
+    return ((row.category if target is Target.METAL else row.space), row.binding) not in places
 
 
 def _key(resource: Resource, target: Target) -> tuple[int, int]:
@@ -364,6 +383,3 @@ def entry_uniforms(subject: Subject) -> Iterator[BundleFinding]:
                 target=Target.VULKAN,
                 what=f"pipeline {pipeline.name}",
             )
-
-
-__all__ = ["Severity", "Unit", "at_place"]
