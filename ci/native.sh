@@ -56,6 +56,7 @@ export ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after
 export UBSAN_OPTIONS=print_stacktrace=1
 ctest --test-dir "$build/sanitized" --output-on-failure
 "$build/sanitized/tests/dream-layout-mutate" 100000 7
+"$build/sanitized/tests/dream-bundle-mutate" 100000 7 tests/data/bundles/small.dgb
 
 step "thread sanitizer"
 configure "$build/threads" -DCMAKE_BUILD_TYPE=RelWithDebInfo "-DDREAM_SANITIZE=thread"
@@ -76,6 +77,10 @@ if command -v clang++ >/dev/null; then
     mkdir -p "$build/corpus"
     "$build/fuzz/tests/dream-layout-mutate" --corpus "$build/corpus"
     "$build/fuzz/fuzz/dream-layout-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -print_final_stats=1 "$build/corpus"
+    mkdir -p "$build/bundle-corpus"
+    cp tests/data/bundles/small.dgb "$build/bundle-corpus"
+    "$build/fuzz/fuzz/dream-bundle-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -print_final_stats=1 \
+        "$build/bundle-corpus"
 else
     echo "SKIP libFuzzer: clang++ is not installed (Debian packages clang and libclang-rt-dev); the mutations above ran"
 fi
