@@ -15,7 +15,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"install", "host_build", "doctor", "gpu_probe", "pins_update", "pins_check"}),
     frozenset({"installed"}),
     frozenset({"bundle"}),
-    frozenset({"sources", "build", "layout"}),
+    frozenset({"sources", "build", "layout", "host"}),
     frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress"}),
     frozenset({"errors", "digest", "files", "findings", "locks", "_native"}),
 )
@@ -38,6 +38,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "sigstore_models": frozenset({"sources/cache/attestation.py"}),
     "cryptography": frozenset({"sources/cache/attestation.py"}),
     "tomlkit": frozenset({"pins/edit.py"}),
+    "ctypes": frozenset({"host", "gpu_probe.py"}),
 }
 
 

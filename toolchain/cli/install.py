@@ -10,6 +10,7 @@ import click
 
 from toolchain import environment, installed, receipt
 from toolchain import install as operation
+from toolchain.build.native import NAME as NATIVE
 from toolchain.cli import document, locations, warm
 from toolchain.cli.fetching import open_fetching
 from toolchain.cli.options import Settings, with_settings
@@ -226,6 +227,8 @@ def _pins(settings: Settings) -> PinSet | None:
 
 def _way_to(name: str, profile: Profile | None, pins: PinSet | None) -> str:
     """The command that installs that name, or what is pinned instead."""
+    if name == NATIVE:
+        return "toolchain build native"
     refusal = None
     for one in [profile] if profile is not None else list(Profile):
         try:
