@@ -16,7 +16,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"installed"}),
     frozenset({"bundle"}),
     frozenset({"sources", "build", "layout", "host"}),
-    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress"}),
+    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "toml"}),
     frozenset({"errors", "digest", "files", "findings", "locks", "_native"}),
 )
 
