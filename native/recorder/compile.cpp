@@ -548,7 +548,10 @@ std::vector<std::byte> entry_code(
     if (SLANG_FAILED(result) || !code || code->getBufferSize() == 0)
         reject(*program.sources, diagnostics, "-entry " + name + ": no code could be made for this target");
     pass_on(*program.sources, diagnostics, "-entry " + name, say);
-    const auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
+    auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
+    // NVRTC counts the NUL behind its text as a part of it. Where CUDA wants one, a host adds it.
+    while (program.target == SLANG_PTX && !bytes.empty() && bytes.back() == std::byte{0})
+        bytes = bytes.first(bytes.size() - 1);
     return {bytes.begin(), bytes.end()};
 }
 

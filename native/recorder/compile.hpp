@@ -66,7 +66,8 @@ private:
 // One program of a compiler of its own.
 [[nodiscard]] LinkedProgram compile(const Request& request, const Say& say);
 
-// The code of one entry of the linked program, the bytes as the compiler gave them. Throws Rejection.
+// The code of one entry of the linked program, the bytes as the compiler gave them, but text without a NUL at its end.
+// Throws Rejection.
 [[nodiscard]] std::vector<std::byte> entry_code(
     const LinkedProgram& program, std::size_t entry, const std::string& name, const Say& say);
 

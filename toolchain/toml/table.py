@@ -151,8 +151,9 @@ class Table:
                 self.problem(key, f"{key}: expected tables, got {kind_of(value)}")
         return found
 
-    def texts(self, key: str, *, what: str) -> list[str]:
-        """The strings of a list that is not empty; `what` says what each one is."""
+    def texts(self, key: str, *, what: str, repeats: bool = False) -> list[str]:
+        """The strings of a list that is not empty; `what` says what each one is. None may be there twice unless
+        `repeats`."""
         values = self.typed(key, list, f"a list of {what}")
         if values is None:
             return []
@@ -164,7 +165,7 @@ class Table:
                 self.problems.add(
                     (*self.path, key, number), f"{self.title}: {key}: expected text, got {kind_of(value)}"
                 )
-            elif value in found:
+            elif value in found and not repeats:
                 self.problems.add((*self.path, key, number), f"{self.title}: {key}: {value!r} stands there twice")
             else:
                 found.append(value)
@@ -190,8 +191,8 @@ class Table:
             self.problem(key, f"{key}: unknown {word!r}; {meant}expected one of {', '.join(choices)}")
         return choices.get(word)
 
-    def relative(self, key: str, value: object, *, at: KeyPath = ()) -> PurePosixPath | None:
-        """`value` as a path below a tree's root: with `/`, not absolute, without `..`; `.` is the root."""
+    def relative(self, key: str, value: object, *, at: KeyPath = (), above: bool = False) -> PurePosixPath | None:
+        """`value` as a path below a tree's root: with `/`, not absolute, no `..` unless `above`; `.` is the root."""
         where = (*self.path, key, *at)
         if not isinstance(value, str):
             self.problems.add(where, f"{self.title}: {key}: expected a path, got {kind_of(value)}")
@@ -203,7 +204,7 @@ class Table:
             wrong = "it is absolute"
         elif "\\" in value:
             wrong = "folders are parted by '/'"
-        elif ".." in value.split("/"):
+        elif ".." in value.split("/") and not above:
             wrong = "it holds '..'"
         elif any(ord(character) < 32 or ord(character) == 127 for character in value):
             wrong = "it holds a control character"
