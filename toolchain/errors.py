@@ -114,3 +114,18 @@ class LayoutError(ToolchainError):
 
     code = "layout"
     exit_code = 21
+
+
+class HostError(ToolchainError):
+    """The GPU host, libdream_host_gpu, could not do what was asked, or could not be loaded.
+
+    `status` is dgpu.h's word for it, `ERANGE` for instance, or `ELIBRARY` where there is no usable library; the
+    message begins with it.
+    """
+
+    code = "host"
+    exit_code = 19
+
+    def __init__(self, status: str, detail: str, *, hint: str | None = None) -> None:
+        super().__init__(f"{status}: {detail}", hint=hint, details={"status": status})
+        self.status = status

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,10 @@ _VERSION_IN_NAMES = (
     ("lib/libslang-compiler.so.0.*", re.compile(r"libslang-compiler\.so\.0\.(.+)")),
     ("lib/libslang-compiler.0.*.dylib", re.compile(r"libslang-compiler\.0\.(.+)\.dylib")),
 )
+
+
+# What breaks CMake's try_compile in a build folder's path (CMake 4.4 with Ninja: bad $-escape, unterminated string).
+_BEYOND_CMAKE = ("$", '"', ";", "\n", "\\") if os.name == "posix" else ("$", ";")
 
 
 class Outcome(str, Enum):
@@ -208,7 +213,13 @@ def _digest_of(slang: Path) -> str:
 
 def _build_folder(request: Request, job: Job) -> Path:
     name = f"{native.NAME}-{request.choice.work_key(job.native).hex[:12]}"
-    return job.paths.toolchains / installed.BUILDS / name
+    folder = job.paths.toolchains / installed.BUILDS / name
+    if found := next((letter for letter in _BEYOND_CMAKE if letter in str(folder)), None):
+        raise InstallError(
+            f"{job.paths.toolchains} holds {found!r}, and CMake's own checks of a compiler fail in such a folder",
+            hint="choose another folder with --root or TOOLCHAIN_ROOT; --output may be called what you like",
+        )
+    return folder
 
 
 @contextlib.contextmanager

@@ -131,6 +131,8 @@ class Toolchain:
     @property
     def again(self) -> str:
         """The command that makes this root anew."""
+        if (host := self.record.host) is not None:
+            return f"toolchain build native --profile {self.record.profile.value} --build-type {host.build_type}"
         return f"toolchain install {self.record.name} --profile {self.record.profile.value} --force"
 
     def environment(self) -> Environment:
@@ -213,7 +215,8 @@ def find(
         f"{len(chosen)} installed toolchains are called {name}:{listed}",
         hint="name one with --profile"
         if len({one.record.profile for one in chosen}) == len(chosen)
-        else f"toolchain install {name} makes the pinned one the choice; toolchain uninstall {name} --all removes all",
+        else ("" if chosen[0].record.host else f"toolchain install {name} makes the pinned one the choice; ")
+        + f"toolchain uninstall {name} --all removes all",
     )
 
 

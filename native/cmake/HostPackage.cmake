@@ -30,7 +30,7 @@ endif()
 set_target_properties(dream_host_gpu PROPERTIES INSTALL_RPATH "${host_rpath}")
 install(TARGETS dream_host_gpu LIBRARY DESTINATION lib COMPONENT host RUNTIME DESTINATION bin COMPONENT host
     ARCHIVE DESTINATION lib COMPONENT host)
-install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/glue/dgpu.h" DESTINATION include COMPONENT host)
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/../glue/dgpu.h" DESTINATION include COMPONENT host)
 install(FILES ${host_companions} DESTINATION ${host_folder} COMPONENT host)
 
 get_target_property(host_backends slang-rhi DREAM_BACKENDS)

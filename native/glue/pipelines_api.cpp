@@ -8,6 +8,7 @@
 #include "replay/replay.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <span>
 
@@ -245,14 +246,15 @@ ComPtr<rhi::IInputLayout> input_of(Pipeline& pipeline, const DgpuRenderPipelineD
                 what + ".stream is " + std::to_string(attribute.stream) + "; there are "
                     + std::to_string(desc.stream_count));
         const rhi::Format format = rhi_format_of(attribute.format, (what + ".format").c_str());
-        const std::uint32_t reach = attribute.offset_bytes + extent_of(attribute.format, 1, 1).block_bytes;
+        const std::uint64_t reach =
+            std::uint64_t{attribute.offset_bytes} + extent_of(attribute.format, 1, 1).block_bytes;
         if (reach > desc.streams[attribute.stream].stride_bytes)
             throw Failure(
                 DGPU_ERANGE,
                 what + " ends at byte " + std::to_string(reach) + "; its stream has a stride of "
                     + std::to_string(desc.streams[attribute.stream].stride_bytes));
         std::uint32_t& farthest = pipeline.stream_reach[attribute.stream];
-        farthest = std::max(farthest, reach);
+        farthest = std::max(farthest, static_cast<std::uint32_t>(reach));
         elements.push_back(
             {attribute.semantic, attribute.semantic_index, format, attribute.offset_bytes, attribute.stream});
     }
@@ -274,6 +276,25 @@ ComPtr<rhi::IInputLayout> input_of(Pipeline& pipeline, const DgpuRenderPipelineD
     pipeline.device->require(
         pipeline.device->rhi().createInputLayout(made, layout.writeRef()), "making a vertex input layout");
     return layout;
+}
+
+// Refuses what the device cannot draw to, or blend in.
+void require_target(Device& device, const DgpuColorTarget& target, const std::string& what)
+{
+    rhi::FormatSupport support = rhi::FormatSupport::None;
+    const rhi::Format format = rhi_format_of(target.format, (what + ".format").c_str());
+    device.require(device.rhi().getFormatSupport(format, &support), "asking about a format");
+    const auto require = [&](rhi::FormatSupport needed, const char* doing)
+    {
+        if (!rhi::is_set(support, needed))
+            throw Failure(
+                DGPU_EUNSUPPORTED,
+                what + ": this device cannot " + doing + " format " + rhi::getFormatInfo(format).name
+                    + "; dgpu_device_format_uses says what it can");
+    };
+    require(rhi::FormatSupport::RenderTarget, "render to");
+    if (target.blend != 0)
+        require(rhi::FormatSupport::Blendable, "blend in");
 }
 
 } // namespace
@@ -387,11 +408,17 @@ extern "C" DgpuPipeline dgpu_render_pipeline_create(DgpuProgram handle, const Dg
             std::vector<rhi::ColorTargetDesc> targets;
             for (std::uint32_t i = 0; i < desc.target_count; ++i)
             {
-                targets.push_back(target_of(desc.targets[i], "desc.targets[" + std::to_string(i) + ']'));
+                const std::string what = "desc.targets[" + std::to_string(i) + ']';
+                require_target(device, desc.targets[i], what);
+                targets.push_back(target_of(desc.targets[i], what));
                 pipeline->target_formats.push_back(desc.targets[i].format);
             }
             pipeline->depth_format = desc.depth_format;
             pipeline->sample_count = std::max(desc.sample_count, 1u);
+            if (!std::has_single_bit(pipeline->sample_count) || pipeline->sample_count > 64)
+                throw Failure(
+                    DGPU_EINVALID,
+                    "desc.sample_count: expected 1, 2, 4, 8, 16, 32 or 64, got " + std::to_string(desc.sample_count));
 
             rhi::RenderPipelineDesc made;
             made.program = program->rhi;

@@ -237,15 +237,16 @@ dgpu_buffer_create(DgpuDevice handle, const DgpuBufferDesc* wanted, const void* 
             made.usage = rhi_usage_of_buffer(desc.usage);
             made.label = desc.label;
             ComPtr<rhi::IBuffer> buffer;
-            device->require(
-                device->rhi().createBuffer(made, size != 0 ? initial : nullptr, buffer.writeRef()), "making a buffer");
+            device->require(device->rhi().createBuffer(made, nullptr, buffer.writeRef()), "making a buffer");
             const auto object = std::make_shared<Buffer>(device, buffer, words, desc.usage);
-            if (size == 0)
-            {
-                const ComPtr<rhi::ICommandEncoder> encoder = device->begin();
+            // In a submission of ours: nothing waits for the one that slang-rhi uploads initial data with (as of the
+            // slangpy 0.43.1 wheel), so that a buffer released at once would be destroyed under it.
+            const ComPtr<rhi::ICommandEncoder> encoder = device->begin();
+            if (size != 0)
+                device->require(encoder->uploadBufferData(buffer, 0, words, initial), "writing to a buffer");
+            else
                 encoder->clearBuffer(buffer);
-                object->last_use = device->submit(*encoder);
-            }
+            object->last_use = device->submit(*encoder);
             return publish(object);
         });
 }
@@ -358,7 +359,10 @@ extern "C" DgpuTexture dgpu_texture_create(
             device->require(
                 device->rhi().createTexture(made, data.empty() ? nullptr : data.data(), texture.writeRef()),
                 "making a texture");
-            return publish(std::make_shared<Texture>(device, texture, desc));
+            const auto object = std::make_shared<Texture>(device, texture, desc);
+            // Passes after slang-rhi's own submission for the first layout and data, which nothing else waits for.
+            object->last_use = device->submit(*device->begin());
+            return publish(object);
         });
 }
 

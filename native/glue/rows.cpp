@@ -75,6 +75,14 @@ DgpuRowKind kind_of_resource(TypeLayoutReflection& type)
     }
 }
 
+// What a constant buffer or parameter block holds, numbered from its element variable: the bindings in what
+// getElementTypeLayout answers have that variable's added already.
+TypeLayoutReflection* contents_of(TypeLayoutReflection& type)
+{
+    VariableLayoutReflection* const element = type.getElementVarLayout();
+    return element != nullptr ? element->getTypeLayout() : nullptr;
+}
+
 std::string joined(const std::string& path, const char* name)
 {
     if (name == nullptr)
@@ -103,7 +111,7 @@ public:
         {
             block = base.inside(type->getContainerVarLayout());
             base = base.inside(type->getElementVarLayout());
-            type = type->getElementTypeLayout();
+            type = contents_of(*type);
             if (type == nullptr)
                 return;
         }
@@ -180,7 +188,7 @@ private:
     // A constant buffer or parameter block: an object of its own, whose plain data is one block.
     void block(TypeLayoutReflection& type, VariableLayoutReflection& variable, const Base& base, const std::string& path)
     {
-        TypeLayoutReflection* const element = type.getElementTypeLayout();
+        TypeLayoutReflection* const element = contents_of(type);
         if (element == nullptr)
             return;
         Base outside = base;

@@ -7,7 +7,10 @@
 //     ComPtr<slang::ISession> session;
 //     device->getSlangSession(session.writeRef());
 //     auto loaded = dream::replay::load(session, layout_bytes, codes);
-//     ...
+//     if (auto* error = std::get_if<dream::replay::Error>(&loaded))
+//         return fail(error->message);
+//     ComPtr<slang::IComponentType> program;
+//     program.attach(std::get<0>(loaded).detach());
 //     rhi::ShaderProgramDesc desc;
 //     desc.slangGlobalScope = program; // and no slangEntryPoints
 //

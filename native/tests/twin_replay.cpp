@@ -1,11 +1,13 @@
 // The other twin: dumps what the replay library answers about a recorded program.
 //
 // dream-twin-replay DUMP LAYOUT [ENTRY CODE]...: without code, the layout alone.
+// dream-twin-replay --rounds LAYOUT: answers timed rounds in place of dumping (rounds.hpp).
 
 #include "dump.hpp"
 #include "layout/blob.hpp"
 #include "names.hpp"
 #include "replay/load.hpp"
+#include "rounds.hpp"
 
 #include <cstdio>
 #include <fstream>
@@ -58,7 +60,8 @@ int main(int count, char** arguments)
     if (SLANG_FAILED(slang::createGlobalSession(global.out())) ||
         SLANG_FAILED(global->createSession(desc, session.out())))
         return 1;
-    std::ofstream stream(arguments[1], std::ios::binary);
+    const bool rounds = std::string_view(arguments[1]) == "--rounds";
+    std::ofstream stream(rounds ? "" : arguments[1], std::ios::binary);
     const std::vector<std::string> names = tests::names_in(*blob);
     const auto say = [](const replay::Error& error) { std::fprintf(stderr, "%s\n", error.message.c_str()); };
     if (codes.empty())
@@ -68,6 +71,8 @@ int main(int count, char** arguments)
             return say(*error), 1;
         const replay::Arena& arena = *std::get<const replay::Arena*>(loaded);
         auto* program = reinterpret_cast<slang::ProgramLayout*>(arena.handle());
+        if (rounds)
+            return tests::answer_rounds(program, names), 0;
         stream << "tag " << arena.build_tag << '\n' << tests::dump(program, session.get(), names);
         return stream.flush() ? 0 : 1;
     }

@@ -136,6 +136,9 @@ def test_a_host_is_listed_verified_and_uninstalled(host: Host, tmp_path: Path) -
     roots = tmp_path / "roots"
     shutil.copytree(host.toolchain.roots, roots, symlinks=True)
     assert host.toolchain.run("uninstall", "native", "--root", str(roots)).status == 0
+    gone = host.toolchain.run("env", "native", "--root", str(roots))
+    assert gone.status == 16
+    assert "hint: toolchain build native" in gone.stderr
     pruned = host.toolchain.run("cache", "prune", "--root", str(roots))
     assert "build folder" in pruned.stdout
     assert list((roots / ".builds").iterdir()) == []

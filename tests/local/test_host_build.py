@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,7 @@ def test_an_output_folder_takes_the_place_of_a_host_and_of_nothing_else(tiny: Ti
     assert tiny.build(output=output).outcome is Outcome.PRESENT
     tiny.write("glue/host.cpp", CHANGED)
     assert tiny.build(output=output).outcome is Outcome.BUILT
+    assert tiny.build(output=output, build_type="Debug").outcome is Outcome.BUILT
     with pytest.raises(InstallError, match="no host that this command built"):
         tiny.build(output=tiny.sources)
     assert (tiny.sources / "CMakeLists.txt").is_file()
@@ -181,6 +183,67 @@ def test_presets_configure_in_a_folder_of_their_own(tiny: TinyHost, monkeypatch:
     assert folder.name.endswith("-ide")
     assert "FROM_PRESET" in (folder / "compile_commands.json").read_text()
     assert (folder / "libdream_host_gpu.so").is_file()
+
+
+def test_two_builds_at_once_do_the_work_once(tiny: TinyHost) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        outcomes = [done.outcome for done in pool.map(lambda _: tiny.build(), range(2))]
+    assert sorted(outcomes) == [Outcome.BUILT, Outcome.PRESENT]
+
+
+def test_a_place_of_nearly_any_name_will_do(tiny: TinyHost) -> None:
+    tiny.roots = tiny.folder / "ü sp ace'q(id)&#%"
+    output = tiny.folder / "out $(id);\"'"
+    assert tiny.build(output=output).outcome is Outcome.BUILT
+    assert tiny.build(output=output).outcome is Outcome.PRESENT
+
+
+@pytest.mark.parametrize("letter", ["$", '"', ";", "\n", "\\"])
+def test_a_place_that_cmake_cannot_work_in_is_named(tiny: TinyHost, letter: str) -> None:
+    tiny.roots = tiny.folder / f"a{letter}b"
+    with pytest.raises(InstallError, match="CMake's own checks") as caught:
+        tiny.build()
+    assert "--root" in (caught.value.hint or "")
+
+
+LISTS_OF_A_PACKAGE = """\
+cmake_minimum_required(VERSION 3.25)
+project(package LANGUAGES CXX)
+list(APPEND CMAKE_MODULE_PATH "{modules}")
+file(WRITE "${{CMAKE_BINARY_DIR}}/libone.so" "")
+file(WRITE "${{CMAKE_BINARY_DIR}}/libtwo.so" "")
+add_library(slang-rhi INTERFACE)
+set_target_properties(slang-rhi PROPERTIES DREAM_BACKENDS "vulkan;webgpu"
+    DREAM_COMPANIONS "${{CMAKE_BINARY_DIR}}/libone.so;${{CMAKE_BINARY_DIR}}/libtwo.so")
+add_library(dream_host_gpu SHARED host.cpp)
+target_compile_features(dream_host_gpu PRIVATE cxx_std_20)
+include(HostPackage)
+"""
+HOST_OF_A_PACKAGE = """\
+#include <string_view>
+static_assert(std::string_view(DREAM_COMPANION_LIBRARIES) == "libone.so;libtwo.so");
+static_assert(DREAM_HAS_VULKAN == 1 && DREAM_HAS_WEBGPU == 1);
+#ifdef DREAM_HAS_CUDA
+#error "it has not"
+#endif
+"""
+
+
+def test_companions_lie_beside_the_library_and_are_named_to_it(tmp_path: Path) -> None:
+    source, log = tmp_path / "source", tmp_path / "log"
+    source.mkdir()
+    (source / "CMakeLists.txt").write_text(LISTS_OF_A_PACKAGE.format(modules=CHECKOUT / "native/cmake"))
+    (source / "host.cpp").write_text(HOST_OF_A_PACKAGE)
+    project, programs = cmake.Project(source, tmp_path / "b", "Ninja"), cmake.find_programs()
+    cmake.configure(project, programs, log=log)
+    cmake.build(project, programs, log=log)
+    cmake.install(project, programs, prefix=tmp_path / "p", component="host", log=log)
+    assert sorted(path.name for path in (tmp_path / "p/lib").iterdir()) == [
+        "libdream_host_gpu.so",
+        "libone.so",
+        "libtwo.so",
+    ]
+    assert (tmp_path / "p/include/dgpu.h").is_file()
 
 
 def test_unused_build_folders_are_known(tiny: TinyHost, monkeypatch: pytest.MonkeyPatch) -> None:

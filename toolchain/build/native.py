@@ -192,7 +192,7 @@ def prepare(
         shutil.rmtree(folder)
     compiler = cmake.configure(project, programs, log=log)["CXX"]
     made_from = {
-        "recipe": _RECIPE,
+        "choice": choice.key().hex,
         "inputs": inputs_key.hex,
         "generator": project.generator,
         "variables": process.inherited_where(is_build_variable),

@@ -10,6 +10,7 @@ import click
 
 from toolchain import environment, installed, receipt
 from toolchain import install as operation
+from toolchain.build.native import NAME as NATIVE
 from toolchain.cli import document, locations, warm
 from toolchain.cli.fetching import open_fetching
 from toolchain.cli.options import Settings, with_settings
@@ -203,7 +204,7 @@ def env(settings: Settings, name: str, profile: str | None, shell: bool, cmake: 
         raise click.UsageError("give one of --shell, --cmake and --json")
     pins = _pins(settings)
     chosen = Profile(profile) if profile else None
-    key = _key(settings, pins, name) if pins is not None else None
+    key = pinned_key(settings, pins, name) if pins is not None else None
     otherwise = _way_to(name, chosen, pins)
     toolchain = installed.find(settings.paths.toolchains, name, chosen, key, otherwise=otherwise)
     if (fault := installed.damage(toolchain)) is not None:
@@ -226,6 +227,8 @@ def _pins(settings: Settings) -> PinSet | None:
 
 def _way_to(name: str, profile: Profile | None, pins: PinSet | None) -> str:
     """The command that installs that name, or what is pinned instead."""
+    if name == NATIVE:
+        return "toolchain build native"
     refusal = None
     for one in [profile] if profile is not None else list(Profile):
         try:
@@ -240,7 +243,7 @@ def _way_to(name: str, profile: Profile | None, pins: PinSet | None) -> str:
     return f"{refusal.message}; {refusal.hint}"
 
 
-def _key(settings: Settings, pins: PinSet, name: str) -> Sha256 | None:
+def pinned_key(settings: Settings, pins: PinSet, name: str) -> Sha256 | None:
     """The key that the pins in use give that name in the default profile; None where they give it none."""
     try:
         pin = pins.get(name, Profile(warm.DEFAULT_PROFILE))

@@ -101,7 +101,9 @@ def native_choice(profile: str, build_type: str, backends: Iterable[str], output
     """All that is asked of `toolchain build native`, and DREAM_SLANG, as one text: a receipt is for one such text."""
     place = os.path.abspath(output) if output else ""
     slang = os.environ.get("DREAM_SLANG", "")
-    return "\0".join((profile, build_type, ",".join(sorted(set(backends))), place, slang))
+    return "\0".join(
+        (profile, build_type, ",".join(sorted(set(backends))), place, os.path.abspath(slang) if slang else "")
+    )
 
 
 def native_receipt(toolchains: str, choice: str) -> str:

@@ -1,0 +1,73 @@
+"""Records the shaders of the device tests, so that these need no compiler.
+
+    python -m tests.gpu.shaders --recorder ROOT/bin/dream-slang-layout --output SHADERS [--target spirv]
+
+For the shader NAME and its entry point ENTRY it writes NAME.TARGET.layout and NAME.ENTRY.TARGET.code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parents[1] / "data" / "shaders" / "gpu"
+
+# Entry points by shader: NAME.slang. Where a program has one, it has the shader's name.
+RASTER = ("vertex_main", "fragment_main")
+SHADERS: dict[str, tuple[str, ...]] = {
+    **{
+        name: (name,)
+        for name in (
+            "array",
+            "atomics",
+            "cube",
+            "entry_parameters",
+            "globals_and_block",
+            "kinds",
+            "layers",
+            "mips",
+            "prefixed",
+            "samples",
+            "shadow",
+            "spin",
+            "store",
+            "stride",
+            "texture_table",
+            "typed",
+            "volume",
+            "write_arguments",
+        )
+    },
+    **dict.fromkeys(("depth_only", "quad", "solid", "targets", "triangle", "two_streams"), RASTER),
+}
+
+REFUSED_ELSEWHERE = "atomics"  # recorded for another target too, to see it refused
+
+
+def record(recorder: Path, output: Path, target: str, names: Sequence[str] = tuple(SHADERS)) -> None:
+    """Record these shaders into a folder. CalledProcessError, with the compiler's words on stderr."""
+    output.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        argv: list[str | Path] = [recorder, SOURCES / f"{name}.slang", "-target", target]
+        for entry in SHADERS[name]:
+            argv += ["-entry", entry, "-o", output / f"{name}.{entry}.{target}.code"]
+        subprocess.run([*argv, "-o", output / f"{name}.{target}.layout"], check=True)
+
+
+def main() -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--recorder", type=Path, required=True)
+    parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--target", default="spirv")
+    chosen = parser.parse_args()
+    record(chosen.recorder, chosen.output, chosen.target)
+    record(chosen.recorder, chosen.output, "wgsl" if chosen.target == "spirv" else "spirv", [REFUSED_ELSEWHERE])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+"""The shared library itself: loaded, compared with what this package was written for, and its failures made errors."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from toolchain.errors import HostError
+from toolchain.host import abi
+from toolchain.host.enums import ABI_VERSION, Status
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer as BytesLike
+    from typing_extensions import Self
+
+FOREVER_NS = 2**64 - 1
+_HINT = "Build it: toolchain build native"
+
+T = TypeVar("T", bound=ctypes.Structure)
+
+
+class Library:
+    """A loaded libdream_host_gpu. `calls` has every call of dgpu.h, typed."""
+
+    def __init__(self, path: Path, calls: ctypes.CDLL) -> None:
+        self.path = path
+        self.calls: Any = calls  # a CDLL types nothing; abi.CALLS does, at run time
+        self.done = abi.ReadDone(self._read_done)
+        self._waiting: dict[int, Callable[[int], None]] = {}
+        self._tokens = itertools.count(1)  # 0 would come back as None
+
+    @classmethod
+    def load(cls, path: Path) -> Library:
+        """The library at `path`. HostError ELIBRARY: no such library, of another version, or with a call missing."""
+        try:
+            # by its full path: a bare name would be looked for elsewhere
+            calls = ctypes.CDLL(str(path.absolute()))
+        except OSError as error:
+            raise HostError("ELIBRARY", f"{path} cannot be loaded: {error}", hint=_HINT) from error
+        try:
+            version = calls.dgpu_abi_version
+            version.restype = ctypes.c_uint32
+            if version() != ABI_VERSION:
+                raise HostError(
+                    "ELIBRARY", f"{path} has version {version()} of dgpu.h, and this package {ABI_VERSION}", hint=_HINT
+                )
+            for name, (result, arguments) in abi.CALLS.items():
+                call = getattr(calls, name)
+                call.restype, call.argtypes = result, arguments
+        except AttributeError as error:
+            raise HostError("ELIBRARY", f"{path} is no libdream_host_gpu: {error}", hint=_HINT) from error
+        return cls(path, calls)
+
+    def failure(self) -> HostError:
+        """Why the last call on this thread failed."""
+        code, _, detail = self.calls.dgpu_last_error().decode("utf-8", "replace").partition("\n")
+        return HostError(code or Status(self.calls.dgpu_last_status()).name, detail)
+
+    def check(self, status: int) -> None:
+        """Raise what a status other than OK stands for."""
+        if status != 0:
+            raise self.failure()
+
+    def made(self, handle: int) -> int:
+        """The handle, or fence value, that a call made."""
+        if handle == 0:
+            raise self.failure()
+        return handle
+
+    def call_when_read(self, done: Callable[[int], None]) -> int:
+        """The `user` value for a read at whose end `done` is called with the read's handle."""
+        token = next(self._tokens)
+        self._waiting[token] = done
+        return token
+
+    def forget(self, token: int) -> None:
+        """No call-back will come."""
+        self._waiting.pop(token, None)
+
+    def _read_done(self, token: int | None, read: int, _status: int) -> None:
+        done = self._waiting.pop(token or 0, None)
+        if done is not None:
+            done(read)
+
+
+class Owned:
+    """An object behind a handle, released by `release`, at the end of a `with`, or when it is collected.
+
+    Work that uses it goes on; using it afterwards is HostError ESTALE.
+    """
+
+    def __init__(self, library: Library, handle: int) -> None:
+        self.library = library
+        self.handle = handle
+        self._released = False
+
+    def release(self) -> None:
+        """Release it, once: later calls do nothing."""
+        if not self._released:
+            self._released = True
+            self.library.calls.dgpu_release(self.handle)  # stale where `Host.close` released it before
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_released", True):  # absent where __init__ raised
+            self.release()
+
+
+class Filled(Generic[T]):
+    """A structure with `struct_size`, to be filled by a call."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self.value = kind(struct_size=ctypes.sizeof(kind))
+        self.pointer = ctypes.byref(self.value)
+
+
+def sized(kind: type[T], **members: object) -> T:
+    """A structure with `struct_size` and these members."""
+    return kind(struct_size=ctypes.sizeof(kind), **members)
+
+
+def array_of(kind: type[T], items: list[T]) -> ctypes.Array[T] | None:
+    """A C array, or None for no items."""
+    return (kind * len(items))(*items) if items else None
+
+
+def borrow(data: BytesLike) -> tuple[Any, int]:
+    """What ctypes takes as a pointer to the bytes of `data`, and their number; copied only where Python lends no
+    pointer (read-only views, and what is not contiguous)."""
+    if isinstance(data, bytes):
+        return data, len(data)
+    view = memoryview(data)
+    if view.readonly or not view.c_contiguous or view.nbytes == 0:
+        return view.tobytes(), view.nbytes
+    return (ctypes.c_char * view.nbytes).from_buffer(data), view.nbytes
+
+
+def nanoseconds(timeout_s: float | None) -> int:
+    """A time-out as dgpu.h takes it; None waits for ever."""
+    return FOREVER_NS if timeout_s is None else max(0, min(FOREVER_NS, round(timeout_s * 1e9)))
+
+
+def text(value: str | None) -> bytes | None:
+    """Text as dgpu.h takes it. ValueError for an embedded NUL, where C would see its end."""
+    if value is None:
+        return None
+    if "\0" in value:
+        raise ValueError(f"{value!r} holds a NUL, which ends text in C")
+    return value.encode("utf-8")
