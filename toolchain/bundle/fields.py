@@ -100,26 +100,6 @@ def implied_block(layout: Layout, entry: str | None) -> Field | None:
     return walk.scope(scope, entry)
 
 
-def row_of(found: Field) -> Row:
-    """The row that a bundle has of a field that every entry uses."""
-    return Row(
-        name=found.path,
-        entry=found.entry,
-        kind=found.kind,
-        access=found.access,
-        shape=found.shape,
-        image_format=found.image_format,
-        category=found.category,
-        space=found.space,
-        binding=found.binding,
-        count=found.count,
-        block=found.block,
-        dropped=False,
-        offset_bytes=found.offset_bytes,
-        size_bytes=found.size_bytes,
-    )
-
-
 def _number(size: Size) -> int:
     return size if isinstance(size, int) else 0
 

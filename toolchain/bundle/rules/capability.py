@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolchain.bundle.code import facts
-from toolchain.bundle.model import Feature, Target
+from toolchain.bundle.model import Target
 from toolchain.bundle.rules.rule import BundleFinding, rule
 from toolchain.bundle.rules.subject import Subject, Unit, found
+from toolchain.host.enums import Feature
 
 # OpCapability to what dgpu.h calls a feature; Vulkan's registry has the device features behind them (vk.xml,
 # spirvcapability).

@@ -129,11 +129,17 @@ def _declared_inputs(subject: Subject, group: Group, name: str, target: Target) 
     if layout is None:
         return None
     point = next((one for one in layout.entry_points if one.name == name), None)
-    if point is None or point.var_layout is None:
+    if point is None:
         return None
-    kind = layout.var_layouts[point.var_layout].type_layout
-    size = layout.type_layouts[kind].size(names.VARYING_INPUT) if kind is not None else 0
-    return size if isinstance(size, int) else None
+    end = 0
+    for parameter in point.parameters:
+        var = layout.var_layouts[parameter]
+        size = layout.type_layouts[var.type_layout].size(names.VARYING_INPUT) if var.type_layout is not None else 0
+        offset = var.offset(names.VARYING_INPUT)
+        if not isinstance(size, int) or not isinstance(offset, int):
+            return None
+        end = max(end, offset + size if size else 0)
+    return end
 
 
 _MSL_WORDS = {"float": "f32", "half": "f16", "int": "i32", "uint": "u32", "short": "i16", "ushort": "u16"}
