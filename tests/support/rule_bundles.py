@@ -331,7 +331,7 @@ def spirv_bytes(instructions: Sequence[Sequence[int]]) -> bytes:
 
 
 def spirv_changed(code: bytes, change: Callable[[int, list[int]], list[int] | None]) -> bytes:
-    """The module with each instruction (opcode, operands) replaced by the operands that `change` answers, or dropped."""
+    """The module with each instruction (opcode, operands) given the operands that `change` answers, or dropped."""
     header, *rest = spirv_words(code)
     kept: list[list[int]] = [header]
     changed = False

@@ -130,9 +130,15 @@ class _Walk:
             size = _number(element.size(names.UNIFORM))
             if size:
                 made = Field(
-                    "", entry, RowKind.CONSTANT_BUFFER, block.space, block.binding, block.category,
-                    size_bytes=size, contents=self.contents(element),
-                )  # fmt: skip
+                    "",
+                    entry,
+                    RowKind.CONSTANT_BUFFER,
+                    block.space,
+                    block.binding,
+                    block.category,
+                    size_bytes=size,
+                    contents=self.contents(element),
+                )
             base = base.inside(self._var(kind.element_var_layout))
             kind = element
             levels += 1
@@ -175,7 +181,7 @@ class _Walk:
                     block=block.name,
                     offset_bytes=at,
                     size_bytes=size,
-                )  # fmt: skip
+                )
             )
         if kind.kind == names.KIND_STRUCT:
             self._members(kind, base, path, at, block, level + 1)
@@ -208,7 +214,7 @@ class _Walk:
                     block.category,
                     size_bytes=size,
                     contents=self.contents(element) if size else None,
-                )  # fmt: skip
+                )
             )
         inside = outside.inside(self._var(kind.element_var_layout))
         if element.kind == names.KIND_STRUCT:

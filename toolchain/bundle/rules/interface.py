@@ -67,9 +67,12 @@ def _in_layout(subject: Subject, rule_id: str, *targets: Target) -> Iterator[Bun
             place = _place(resource)
             if not here and not resource.heap:
                 yield found(
-                    rule_id, f"{place} in the layout", f"{_described(resource)} there in the code alone", unit=unit,
+                    rule_id,
+                    f"{place} in the layout",
+                    f"{_described(resource)} there in the code alone",
+                    unit=unit,
                     row=resource.name,
-                )  # fmt: skip
+                )
             elif here and not any(_same_kind(resource, one, unit.target) for one in here):
                 there = ", ".join(f"{_WORDS[one.kind]} {one.path or '(values)'}" for one in here)
                 yield found(
@@ -99,8 +102,8 @@ def spirv_bindings(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "I2",
     "every group and binding of the WGSL is in the layout, with the same kind, access and a buffer large enough",
-    why="Dawn and wgpu compare a pipeline's bind group layout with the shader when the pipeline is made, and a buffer with"
-    " the minimum binding size when it is bound.",
+    why="Dawn and wgpu compare a pipeline's bind group layout with the shader when the pipeline is made, and a"
+    " buffer with the minimum binding size when it is bound.",
     mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`.",
     source="WebGPU, validating shader binding and minimum buffer binding size",
 )
@@ -156,8 +159,8 @@ def msl_arguments(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "I4",
     "the parameters of the PTX entry have the sizes and offsets of the layout's",
-    why="cuLaunchKernel copies as many bytes for each parameter as the PTX declares. With other sizes a kernel reads past"
-    " its arguments or takes one for another.",
+    why="cuLaunchKernel copies as many bytes for each parameter as the PTX declares. With other sizes a kernel reads"
+    " past its arguments or takes one for another.",
     mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`.",
     source="CUDA driver API, cuLaunchKernel; PTX ISA 7.1",
 )
@@ -193,8 +196,8 @@ def ptx_parameters(subject: Subject) -> Iterator[BundleFinding]:
     "the size of the CUDA global block is the layout's",
     why="The host copies the globals as one block. Where the code packs them otherwise, every parameter behind the"
     " difference is read from the wrong place, pointers included.",
-    mend="Avoid what the two lay out differently; arrays of textures without bound are one such (Slang 2026.12: 8 bytes in"
-    " the layout, and elsewhere in the code).",
+    mend="Avoid what the two lay out differently; arrays of textures without bound are one such (Slang 2026.12: 8"
+    " bytes in the layout, and elsewhere in the code).",
     source="slang-rhi, src/cuda: SLANG_globalParams is filled through cuModuleGetGlobal; measured with Slang 2026.12",
 )
 def cuda_globals(subject: Subject) -> Iterator[BundleFinding]:
@@ -213,8 +216,8 @@ def cuda_globals(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "I6",
     "each row resolves to one field of the layout, and the ways to find it do not disagree",
-    why="A host resolves a row by name and binding, then by name, then by binding. Where these find different fields, the"
-    " row binds the right thing on one backend and another thing on the next.",
+    why="A host resolves a row by name and binding, then by name, then by binding. Where these find different"
+    " fields, the row binds the right thing on one backend and another thing on the next.",
     mend="Make it again with `toolchain bundle regenerate`; rows are derived from the layout.",
     source="native/glue/dgpu.h, DgpuRow: the three steps",
 )
@@ -260,12 +263,12 @@ def _resolves(group: Group, target: Target, row: Row, fields: list[Field]) -> It
 @rule(
     "I7",
     "rows that the code of no entry uses are marked so, and no others",
-    why="A host that must bind every row makes a dummy for what nobody reads; one that skips a marked row which the code"
-    " does read leaves a descriptor unbound.",
+    why="A host that must bind every row makes a dummy for what nobody reads; one that skips a marked row which the"
+    " code does read leaves a descriptor unbound.",
     mend="Make it again with `toolchain bundle regenerate`.",
     source="docs/bundle-format.md, ROWS: flags",
-    limits="Push constants, argument buffers of Metal and CUDA's parameters are one piece: what is unused in them is not"
-    " seen.",
+    limits="Push constants, argument buffers of Metal and CUDA's parameters are one piece: what is unused in them is"
+    " not seen.",
 )
 def dropped_rows(subject: Subject) -> Iterator[BundleFinding]:
     """The flag against the bindings of all codes of the group."""
@@ -323,8 +326,8 @@ def _key(resource: Resource, target: Target) -> tuple[int, int]:
     "I8",
     "no two resources have one binding",
     why="The second descriptor that is written replaces the first one: a texture where the shader wants another.",
-    mend="Take explicit bindings out of the shader, or give each its own. Aliases of one descriptor heap are meant to share"
-    " a place and are not reported.",
+    mend="Take explicit bindings out of the shader, or give each its own. Aliases of one descriptor heap are meant"
+    " to share a place and are not reported.",
     source="Vulkan 15.6.3; WebGPU: each binding occurs once in a bind group layout",
 )
 def unique_bindings(subject: Subject) -> Iterator[BundleFinding]:
@@ -354,8 +357,8 @@ def _may_share(one: Resource, other: Resource) -> bool:
 @rule(
     "I9",
     "not both the vertex and the fragment entry of one program have uniforms of their own",
-    why="On Vulkan they become push constants; each module reads them from offset 0, and slang-rhi writes them one after"
-    " the other: the fragment shader reads the vertex shader's. The picture is wrong, and nothing reports it.",
+    why="On Vulkan they become push constants; each module reads them from offset 0, and slang-rhi writes them one"
+    " after the other: the fragment shader reads the vertex shader's. The picture is wrong, and nothing reports it.",
     mend="Move the uniforms of one of them, or of both, into a global or a parameter block.",
     source="slang-rhi d1ef4f55 with Slang 2026.12: measured, with the compiler loaded too",
 )
