@@ -64,15 +64,15 @@ struct Simple
 };
 
 constexpr Simple simples[] = {
+    {"float", 4, false},
     {"void", 0, false},
+    {"label", 0, false},
     {"half", 2, false},
     {"bfloat", 2, false},
-    {"float", 4, false},
     {"double", 8, true},
     {"fp128", 16, true},
     {"x86_fp80", 16, true},
     {"ppc_fp128", 16, true},
-    {"label", 0, false},
     {"metadata", 0, false},
     {"token", 0, false},
     {"x86_amx", 1024, true},
@@ -90,14 +90,17 @@ TypeTable::TypeTable()
         type.size = simple.size;
         type.align = std::max<std::uint64_t>(simple.size, 1);
         type.foreign = simple.foreign;
-        std::string key = type.text;
-        known_.emplace(std::move(key), add(std::move(type)));
+        (void)add(std::move(type));
     }
 }
 
 TypeId TypeTable::simple(std::string_view name)
 {
-    return known_.at(std::string(name));
+    // The table's first types, in the order of the list above.
+    TypeId id = 0;
+    while (simples[id].name != name)
+        ++id;
+    return id;
 }
 
 TypeId TypeTable::make_integer(std::uint64_t bits)
@@ -135,6 +138,9 @@ TypeId TypeTable::make_pointer(std::uint32_t address_space)
 
 TypeId TypeTable::sequence(Type::Kind kind, std::uint64_t count, bool scalable, TypeId element)
 {
+    Recent& recent = recent_[(count * 5 + element) % std::size(recent_)];
+    if (recent.count == count && recent.element == element && recent.kind == kind && !scalable)
+        return recent.id;
     const bool vector = kind == Type::Kind::vector;
     std::string key;
     key.reserve(32);
@@ -143,15 +149,21 @@ TypeId TypeTable::sequence(Type::Kind kind, std::uint64_t count, bool scalable, 
     key += std::to_string(count);
     key += 'x';
     key += std::to_string(element);
+    const auto remember = [&](TypeId id)
+    {
+        if (!scalable)
+            recent = {count, element, id, kind};
+        return id;
+    };
     if (const auto found = known_.find(key); found != known_.end())
-        return found->second;
+        return remember(found->second);
     Type type;
     type.kind = kind;
     type.count = count;
     type.elements = {element};
     type.text = (vector ? "<" : "[") + std::string(scalable ? "vscale x " : "") + std::to_string(count) + " x "
         + types_[element].text + (vector ? ">" : "]");
-    return composite(std::move(key), std::move(type));
+    return remember(composite(std::move(key), std::move(type)));
 }
 
 TypeId TypeTable::structure(std::span<const TypeId> elements, bool packed)
@@ -205,17 +217,15 @@ TypeId TypeTable::function(TypeId result, std::span<const TypeId> parameters, bo
 
 TypeId TypeTable::named(std::string_view name)
 {
-    std::string key;
-    key.reserve(1 + name.size());
-    key += '%';
-    key += name;
-    if (const auto found = known_.find(key); found != known_.end())
+    if (const auto found = names_.find(name); found != names_.end())
         return found->second;
     Type type;
     type.kind = Type::Kind::named;
     type.defined = false;
     type.text = "%" + spelled(name);
-    return composite(std::move(key), std::move(type));
+    const TypeId id = add(std::move(type));
+    names_.emplace(name, id);
+    return id;
 }
 
 TypeId TypeTable::opaque(std::string_view text)

@@ -84,8 +84,25 @@ private:
     [[nodiscard]] TypeId add(Type type);
     void lay_out(Type& type);
 
+    struct Hash : std::hash<std::string_view>
+    {
+        using is_transparent = void;
+    };
+    using Known = std::unordered_map<std::string, TypeId, Hash, std::equal_to<>>;
+
+    // The last vector or array type of each of a few remainders: bodies name the same ones over and over.
+    struct Recent
+    {
+        std::uint64_t count = 0;
+        TypeId element = 0;
+        TypeId id = 0;
+        Type::Kind kind = Type::Kind::simple;
+    };
+
     std::vector<Type> types_;
-    std::unordered_map<std::string, TypeId> known_;
+    Known known_;
+    Known names_;
+    Recent recent_[16] = {};
     TypeId integers_[65] = {};
     TypeId pointers_[8] = {};
     bool late_ = false;

@@ -4,7 +4,6 @@
 #include "air/types.hpp"
 
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
 
 namespace nb = nanobind;
 
@@ -143,12 +142,13 @@ void add_air(nb::module_& module)
 
     module.def(
         "air_scan",
-        [](std::string_view text)
+        [](const nb::bytes& text)
         {
             air::ScanResult result;
             {
+                const std::string_view bytes(text.c_str(), text.size()); // a byte of zero follows, as of any bytes
                 const nb::gil_scoped_release others_run;
-                result = air::scan(text);
+                result = air::scan(bytes);
             }
             if (const auto* refusal = std::get_if<air::Error>(&result))
             {
