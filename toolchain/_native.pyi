@@ -8,3 +8,13 @@ class LayoutFormatError(ValueError):
     args: tuple[str, int]
 
 def layout_to_json(data: bytes) -> str: ...
+
+BUNDLE_FORMAT: tuple[int, int]
+
+class BundleFormatError(ValueError):
+    """Bytes are no bundle: args are a sentence, the byte offset at which reading stopped, and the kind of fault
+    (version, extent, digest or content)."""
+
+    args: tuple[str, int, str]
+
+def bundle_to_json(data: bytes) -> str: ...

@@ -92,6 +92,16 @@ class InstallError(ToolchainError):
     exit_code = 16
 
 
+class BundleError(ToolchainError):
+    """A bundle cannot be read or made, or its manifest is wrong.
+
+    Of a file that is no bundle, details hold `offset` in bytes; a manifest's message starts with `file:line:`.
+    """
+
+    code = "bundle"
+    exit_code = 18
+
+
 class CacheError(ToolchainError):
     """The cache, or a file for it, could not be read or written. Trying again does not help."""
 

@@ -1,8 +1,7 @@
 #include "blob.hpp"
-#include "wire.hpp"
+#include "json.hpp"
 
 #include <bit>
-#include <charconv>
 #include <string_view>
 
 namespace dream::layout
@@ -10,97 +9,6 @@ namespace dream::layout
 
 namespace
 {
-
-class Json
-{
-public:
-    std::string text;
-
-    void open(char bracket)
-    {
-        value();
-        text += bracket;
-        first_ = true;
-    }
-    void close(char bracket)
-    {
-        text += bracket;
-        first_ = false;
-    }
-    void key(std::string_view name)
-    {
-        comma();
-        quoted(name);
-        text += ':';
-        after_key_ = true;
-    }
-    template <std::integral T>
-    void number(T n)
-    {
-        value();
-        text += std::to_string(n);
-    }
-    void boolean(bool b)
-    {
-        value();
-        text += b ? "true" : "false";
-    }
-    void null()
-    {
-        value();
-        text += "null";
-    }
-    void string(std::string_view s)
-    {
-        value();
-        quoted(s);
-    }
-    void real(float f)
-    {
-        value();
-        std::array<char, 32> buffer{};
-        const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), f).ptr;
-        const std::string_view digits(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
-        // JSON has no infinities and no NaN: those go as text.
-        if (digits.find_first_of("in") != std::string_view::npos)
-            quoted(digits);
-        else
-            text += digits;
-    }
-
-private:
-    void comma()
-    {
-        if (!first_)
-            text += ',';
-        first_ = false;
-    }
-    void value()
-    {
-        if (!after_key_)
-            comma();
-        after_key_ = false;
-    }
-    void quoted(std::string_view s)
-    {
-        static constexpr std::string_view digits = "0123456789abcdef";
-        text += '"';
-        for (const char c : s)
-        {
-            const auto byte = static_cast<std::uint8_t>(c);
-            if (c == '"' || c == '\\')
-                (text += '\\') += c;
-            else if (byte < 0x20 || byte == 0x7f)
-                ((text += "\\u00") += digits[byte >> 4]) += digits[byte & 15];
-            else
-                text += c;
-        }
-        text += '"';
-    }
-
-    bool first_ = true;
-    bool after_key_ = false;
-};
 
 class Document
 {
@@ -217,17 +125,6 @@ private:
     static std::span<const R> part(const std::vector<R>& side, Span span)
     {
         return std::span(side).subspan(span.first, span.count);
-    }
-    static std::string hex(std::span<const std::byte> bytes)
-    {
-        static constexpr std::string_view digits = "0123456789abcdef";
-        std::string out;
-        for (const std::byte byte : bytes)
-        {
-            const auto value = std::to_integer<std::uint8_t>(byte);
-            (out += digits[value >> 4]) += digits[value & 15];
-        }
-        return out;
     }
     static std::string text_of_version()
     {

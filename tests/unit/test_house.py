@@ -14,6 +14,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"install", "host_build", "doctor", "gpu_probe", "pins_update", "pins_check"}),
     frozenset({"installed"}),
+    frozenset({"bundle"}),
     frozenset({"sources", "build", "layout", "host"}),
     frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress"}),
     frozenset({"errors", "digest", "files", "findings", "locks", "_native"}),
