@@ -1,6 +1,7 @@
 #include "pipelines.hpp"
 
 #include "formats.hpp"
+#include "soundness.hpp"
 #include "surface.hpp"
 
 #include "replay/replay.hpp"
@@ -345,6 +346,7 @@ std::shared_ptr<Program> make_program(
                     std::min<std::uint64_t>(entry.thread_group_size[i], UINT32_MAX));
         }
     }
+    require_sound(*linked->getLayout());
     program->fields = fields_of(*linked->getLayout());
     rhi::ShaderProgramDesc desc;
     desc.slangGlobalScope = linked;
