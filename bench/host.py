@@ -2,7 +2,8 @@
 
 A pipeline from recorded layout and code against compiling its shader, in time and resident memory; an empty dispatch
 that is submitted and waited for; and reading 64 MiB back, against memcpy of as much. Processes of both sides run in
-turn; each times its own work. Needs slangpy (pip install slangpy==0.43.1) and ci/software-vulkan.sh; builds the rest.
+turn; each times its own work. Needs slangpy (pip install slangpy==0.43.1) and ci/software-vulkan.sh. Builds what it
+needs.
 """
 
 from __future__ import annotations
