@@ -53,6 +53,7 @@ typedef int64_t DgpuProgram;
 typedef int64_t DgpuPipeline;
 typedef int64_t DgpuEncoder;
 typedef int64_t DgpuRead;
+typedef int64_t DgpuBundle;
 
 /* ---------------------------------------------------------------------------------------------- status and errors */
 
@@ -75,7 +76,8 @@ enum
     DGPU_EMEMORY = 13,      /* out of memory, of the host or the device */
     DGPU_EDRIVER = 14,      /* the driver refused; the detail has its first message */
     DGPU_EPENDING = 15,     /* not finished yet: a wait that ran out of time, or data asked for too early */
-    DGPU_EINTERNAL = 16     /* a fault of this library: please report it */
+    DGPU_EINTERNAL = 16,    /* a fault of this library: please report it */
+    DGPU_EBUNDLE = 17       /* bytes that are no bundle, or a damaged one */
 };
 
 /* A process that strict ahead-of-time checking ends has this exit status. */
@@ -598,6 +600,8 @@ typedef struct DgpuComputePipelineDesc
  * feature, DGPU_EDRIVER. */
 DGPU_API DgpuPipeline dgpu_compute_pipeline_create(DgpuProgram program, const DgpuComputePipelineDesc* desc);
 
+/* What feeds an input of the vertex entry point, found by its semantic: attributes may come in any order, and what the
+ * shader does not read is ignored. An input without an attribute is DGPU_EINVALID. */
 typedef struct DgpuVertexAttribute
 {
     const char* semantic; /* as in the shader, without its number: "POSITION" */
@@ -715,12 +719,39 @@ typedef struct DgpuRenderPipelineDesc
 /* The program must hold one vertex entry point and at most one fragment entry point. Errors as above. */
 DGPU_API DgpuPipeline dgpu_render_pipeline_create(DgpuProgram program, const DgpuRenderPipelineDesc* desc);
 
-/* How a row was resolved: "step 2: globals.material.albedo", for people. Valid until the pipeline is released. NULL past
- * the last row. */
+#define DGPU_NO_ROW UINT32_MAX
+
+/* The index of a row by its name, and by its entry where that is not NULL: the first such row, or DGPU_NO_ROW. */
+DGPU_API uint32_t dgpu_pipeline_row(DgpuPipeline pipeline, const char* name, const char* entry);
+
+/* How a row was resolved: "step 2: globals.material.albedo", for people. Valid until the pipeline is released. NULL with
+ * DGPU_ERANGE past the last row. */
 DGPU_API const char* dgpu_pipeline_row_path(DgpuPipeline pipeline, uint32_t row);
 
 /* A compute pipeline's threads in a group. */
 DGPU_API DgpuStatus dgpu_pipeline_group_size(DgpuPipeline pipeline, uint32_t size[3]);
+
+/* ---------------------------------------------------------------------------------------------- bundles */
+
+/* Opens a shader bundle (a NAME.dgb file's bytes, which are copied). Every byte is checked against its SHA-256:
+ * DGPU_EBUNDLE says what was expected and seen, and where. A bundle is of no device. */
+DGPU_API DgpuBundle dgpu_bundle_open(const void* data, uint64_t size_bytes);
+
+/* The mask of the backends that it has shaders for; 0 for a stale handle. Give it to dgpu_device_create. */
+DGPU_API uint32_t dgpu_bundle_mask(DgpuBundle bundle);
+
+/* 0 also for a stale handle. */
+DGPU_API uint32_t dgpu_bundle_pipeline_count(DgpuBundle bundle);
+
+/* The name of a pipeline, by index; NULL with DGPU_ERANGE past the last. Valid until the bundle is released. */
+DGPU_API const char* dgpu_bundle_pipeline_name(DgpuBundle bundle, uint32_t index);
+
+/* A pipeline by its name, with rows, features and vertex input from the bundle; find rows with dgpu_pipeline_row. `state`
+ * is the rest of a render pipeline, its rows, features, attributes and streams empty. DGPU_ENOTCOMPILED where the device's
+ * backend has no shaders in it (the detail holds its number), DGPU_EUNSUPPORTED with the missing feature, DGPU_EENTRY. */
+DGPU_API DgpuPipeline dgpu_bundle_compute_pipeline(DgpuDevice device, DgpuBundle bundle, const char* name);
+DGPU_API DgpuPipeline dgpu_bundle_render_pipeline(
+    DgpuDevice device, DgpuBundle bundle, const char* name, const DgpuRenderPipelineDesc* state);
 
 /* ---------------------------------------------------------------------------------------------- commands */
 
@@ -775,7 +806,8 @@ DGPU_API DgpuStatus dgpu_begin_render(
 
 DGPU_API DgpuStatus dgpu_end_pass(DgpuEncoder encoder);
 
-/* Binds a pipeline of the pass's kind. Its rows begin unset; an unset row at a draw or dispatch is DGPU_EBINDING. */
+/* Binds a pipeline of the pass's kind. Its rows begin unset; an unset row at a draw or dispatch is DGPU_EBINDING. A row
+ * that is all of a block or struct gives the rows of its members, and they, all of them, give it. */
 DGPU_API DgpuStatus dgpu_bind_pipeline(DgpuEncoder encoder, DgpuPipeline pipeline);
 
 /* Give a row of the bound pipeline (its index in the pipeline's rows) what it names. A row keeps its value for the draws

@@ -301,12 +301,24 @@ void Encoder::set_data(std::uint32_t index, const void* data, std::uint64_t size
     given(static_cast<const std::byte*>(data), "data");
     device->require(
         row_objects_[index]->setData(row.place.offset, data, static_cast<rhi::Size>(size_bytes)), "setting a value");
-    Given& state_of_row = given_[index];
-    if (state_of_row.missing != 0)
+    mark_given(index);
+    const auto& contained = pipeline_->contained;
+    for (const std::uint32_t inner : contained[index])
+        mark_given(inner);
+    for (std::uint32_t outer = 0; outer < contained.size(); ++outer)
     {
-        state_of_row.missing = 0;
-        --rows_missing_;
+        const auto is_given = [this](std::uint32_t inner) { return given_[inner].missing == 0; };
+        if (!contained[outer].empty() && std::ranges::all_of(contained[outer], is_given))
+            mark_given(outer);
     }
+}
+
+void Encoder::mark_given(std::uint32_t index)
+{
+    if (given_[index].missing == 0)
+        return;
+    given_[index].missing = 0;
+    --rows_missing_;
 }
 
 void Encoder::set_binding(std::uint32_t index, std::uint32_t element, const rhi::Binding& binding)

@@ -81,6 +81,8 @@ public:
     std::uint32_t group_depth = 0;
 
 private:
+    void mark_given(std::uint32_t row); // of plain data
+
     // Which rows, and which elements of arrays, have been given since the pipeline was bound.
     struct Given
     {

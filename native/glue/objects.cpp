@@ -29,6 +29,8 @@ const char* name_of(Kind kind)
         return "encoder";
     case Kind::read:
         return "read";
+    case Kind::bundle:
+        return "bundle";
     }
     return "?";
 }
@@ -55,6 +57,8 @@ void release(Handle handle)
     (void)find(handle, "release");
     std::shared_ptr<Object> object = objects().take(handle);
     const std::shared_ptr<Device> device = object->device;
+    if (!device)
+        return;
     if (object->kind == Kind::device)
         object->last_use = device->submitted(); // it closes after all of its work
     else

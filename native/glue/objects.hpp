@@ -21,6 +21,7 @@ enum class Kind : std::uint8_t
     pipeline,
     encoder,
     read,
+    bundle,
 };
 
 [[nodiscard]] const char* name_of(Kind kind);
@@ -38,7 +39,7 @@ public:
     virtual ~Object() = default;
 
     const Kind kind;
-    const std::shared_ptr<Device> device;
+    const std::shared_ptr<Device> device; // null of a bundle, which is of none
     std::uint64_t last_use = 0;        // fence value of the newest submission that uses it
     const void* recorded_by = nullptr; // the encoder that has it in its list of used objects, to list it once
 };

@@ -3,8 +3,10 @@
 
 #include "objects.hpp"
 #include "rows.hpp"
+#include "vertex_inputs.hpp"
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,7 @@ public:
     std::vector<std::string> entries; // names, by index
     std::vector<SlangStage> stages;
     std::array<std::uint32_t, 3> group_size{1, 1, 1}; // of a compute program's only entry point
+    std::vector<VertexInput> inputs;                  // of a vertex entry point
 };
 
 // A slot that no row names, and what fills it.
@@ -45,6 +48,8 @@ public:
     ComPtr<rhi::IComputePipeline> compute; // one of the two
     ComPtr<rhi::IRenderPipeline> render;
     std::vector<Row> rows;
+    // By row of plain data: the other rows whose bytes are all its own. Giving it gives them, and they give it.
+    std::vector<std::vector<std::uint32_t>> contained;
     std::vector<Filled> filled;
 
     // Of a render pipeline: what its passes and draws must have.
@@ -56,5 +61,15 @@ public:
 
     [[nodiscard]] bool is_compute() const { return compute != nullptr; }
 };
+
+// A program from a layout and the code of all of its entry points. Throws Failure as dgpu_program_create says.
+[[nodiscard]] std::shared_ptr<Program> make_program(
+    const std::shared_ptr<Device>& device, std::span<const std::byte> layout, std::span<const DgpuCode> codes);
+
+// Pipelines of a program. Throw Failure as the surface's calls say.
+[[nodiscard]] std::shared_ptr<Pipeline> make_compute_pipeline(
+    const std::shared_ptr<Program>& program, const DgpuComputePipelineDesc& desc);
+[[nodiscard]] std::shared_ptr<Pipeline> make_render_pipeline(
+    const std::shared_ptr<Program>& program, const DgpuRenderPipelineDesc& desc);
 
 } // namespace dream::host

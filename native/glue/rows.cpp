@@ -373,6 +373,8 @@ private:
                 called + " takes " + std::to_string(row.size_bytes) + " bytes; '" + field.path + "' has "
                     + std::to_string(field.size_bytes));
         Row resolved;
+        resolved.name = row.name != nullptr ? row.name : "";
+        resolved.entry = row.entry != nullptr ? row.entry : "";
         resolved.place = field.place;
         resolved.kind = row.kind;
         resolved.size_bytes = is_data ? (row.size_bytes != 0 ? row.size_bytes : field.size_bytes) : 0;

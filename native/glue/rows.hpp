@@ -45,6 +45,8 @@ struct Field
 
 struct Row
 {
+    std::string name;
+    std::string entry; // "" for a global
     Place place;
     DgpuRowKind kind = 0;
     std::uint64_t size_bytes = 0; // of a value or constant buffer

@@ -9,10 +9,10 @@ namespace dream::host
 namespace
 {
 
-constexpr std::array<const char*, 17> names{
+constexpr std::array<const char*, 18> names{
     "OK",      "EINVALID", "ESTALE",  "EWRONGDEVICE", "EUNAVAILABLE", "ENOTCOMPILED", "EUNSUPPORTED", "EDEVICELOST",
     "ELAYOUT", "ECODE",    "EENTRY",  "EBINDING",     "ERANGE",       "EMEMORY",      "EDRIVER",      "EPENDING",
-    "EINTERNAL"};
+    "EINTERNAL", "EBUNDLE"};
 
 thread_local DgpuStatus last_status = DGPU_OK;
 thread_local std::string last_error;

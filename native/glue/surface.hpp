@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <span>
 
 namespace dream::host
 {
@@ -79,6 +80,14 @@ T& given(T* pointer, const char* what)
     if (pointer == nullptr)
         throw Failure(DGPU_EINVALID, std::string(what) + " is NULL");
     return *pointer;
+}
+
+// Bytes of a caller. Throws Failure(DGPU_EINVALID) for NULL where there are to be some.
+[[nodiscard]] inline std::span<const std::byte> bytes_of(const void* data, std::uint64_t size, const char* what)
+{
+    if (size == 0)
+        return {};
+    return {&given(static_cast<const std::byte*>(data), what), static_cast<std::size_t>(size)};
 }
 
 // A caller's structure, which begins with `struct_size`: what an older caller's lacks is zero. Throws

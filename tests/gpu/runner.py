@@ -13,6 +13,7 @@ tests.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import os
 import signal
@@ -24,6 +25,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TextIO
 
 import tests.gpu.cases  # noqa: F401  # for its registrations
 from tests.gpu.harness import CASES, TARGETS, Case, Rig, Skipped, leaves_nothing
@@ -56,6 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="the adapters, as JSON")
     parser.add_argument("--names", action="store_true", help="the tests")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--crash-in", metavar="TEST", help="dereference a null pointer there, to see what becomes of it"
+    )
     chosen = parser.parse_args(arguments)
     if chosen.names:
         print("\n".join(CASES))
@@ -63,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.library is None:
         parser.error("--library is needed")
     if chosen.list:
-        print(json.dumps(adapters(chosen.library, Backend[chosen.backend.upper()])))
+        speak = own_stdout()
+        speak.write(json.dumps(adapters(chosen.library, Backend[chosen.backend.upper()])) + "\n")
         return 0
     if chosen.shaders is None:
         parser.error("--shaders is needed")
@@ -166,6 +172,8 @@ def run_child(chosen: argparse.Namespace, names: Sequence[str]) -> Iterator[Outc
     argv += ["--backend", chosen.backend, "--adapter", str(chosen.adapter), "--only", *names]
     if chosen.compiler:
         argv += ["--compiler", chosen.compiler]
+    if chosen.crash_in:
+        argv += ["--crash-in", chosen.crash_in]
     running, ended = "", 0
     with tempfile.TemporaryFile("w+") as errors:
         with subprocess.Popen(argv, cwd=ROOT, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
@@ -198,17 +206,25 @@ def _ending(status: int) -> str:
 
 def child(chosen: argparse.Namespace) -> int:
     """Run tests in this process, one after the other, and say so."""
-    speak = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what drivers print on stdout is no outcome
+    speak = own_stdout()
     with Host.load(chosen.library) as host:
         backend = Backend[chosen.backend.upper()]
         device = host.open(backend, adapter=chosen.adapter)
         rig = Rig(host, device, backend, chosen.adapter, chosen.shaders, chosen.compiler)
         for name in chosen.only:
             speak.write(json.dumps({"begins": name}) + "\n")
+            if name == chosen.crash_in:
+                ctypes.string_at(0)
             speak.write(json.dumps(asdict(run(rig, CASES[name]))) + "\n")
         device.release()
     return 0
+
+
+def own_stdout() -> TextIO:
+    """The process's stdout for our words alone: what drivers print there goes to stderr from now on."""
+    mine = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    return mine
 
 
 def run(rig: Rig, case: Case) -> Outcome:

@@ -7,7 +7,6 @@ ordinary way, which gives the same answer.
 from __future__ import annotations
 
 import os
-import zlib
 
 from toolchain import __version__, receipt
 from toolchain.cli import locations
@@ -107,10 +106,9 @@ def native_choice(profile: str, build_type: str, backends: Iterable[str], output
 
 
 def native_receipt(toolchains: str, choice: str) -> str:
-    """Where the receipt of a build stands."""
-    return os.path.join(
-        toolchains, receipt.FOLDER, f"native-{zlib.crc32(choice.encode('utf-8', 'surrogateescape')):08x}"
-    )
+    """Where the receipt of a build stands: that of the last output and DREAM_SLANG, for the rest of the choice."""
+    profile, build_type, backends, _ = choice.split("\0", 3)
+    return os.path.join(toolchains, receipt.FOLDER, "-".join(("native", profile, build_type, backends or "all")))
 
 
 def native_state(pins_file: str | None, choice: str, inputs: str) -> str:

@@ -12,11 +12,13 @@ Every call may come from any thread. Failures are `toolchain.errors.HostError` w
 more, with an example that is run by a test.
 """
 
+from toolchain.host.bundles import Bundle
 from toolchain.host.commands import ComputePass, Encoder, RenderPass
 from toolchain.host.device import Adapter, Counts, Device, DeviceInfo, Host
 from toolchain.host.enums import (
     ANY_ADAPTER,
     NO_BINDING,
+    NO_ROW,
     STRICT_AOT_EXIT_STATUS,
     AdapterType,
     Address,
@@ -62,6 +64,7 @@ from toolchain.host.values import (
 __all__ = [
     "ANY_ADAPTER",
     "NO_BINDING",
+    "NO_ROW",
     "STRICT_AOT_EXIT_STATUS",
     "Adapter",
     "AdapterType",
@@ -73,6 +76,7 @@ __all__ = [
     "Box",
     "Buffer",
     "BufferUse",
+    "Bundle",
     "ColorAttachment",
     "ColorTarget",
     "Compare",

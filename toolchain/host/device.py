@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolchain.host import abi
+from toolchain.host.bundles import Bundle
 from toolchain.host.commands import Encoder
 from toolchain.host.enums import (
     ANY_ADAPTER,
@@ -306,6 +307,10 @@ class Host:
             name = made.name.decode("utf-8", "replace")
             found.append(Adapter(index, name, AdapterType(made.type), made.vendor_id, made.device_id, bytes(made.luid)))
         return tuple(found)
+
+    def bundle(self, data: BytesLike) -> Bundle:
+        """A shader bundle, from the bytes of its file. HostError EBUNDLE."""
+        return Bundle.open(self.library, data)
 
     def open(
         self,

@@ -6,7 +6,7 @@ from enum import IntEnum, IntFlag
 
 ABI_VERSION = 1
 STRICT_AOT_EXIT_STATUS = 86
-ANY_ADAPTER = NO_BINDING = 0xFFFFFFFF
+ANY_ADAPTER = NO_BINDING = NO_ROW = 0xFFFFFFFF
 
 
 class Status(IntEnum):
@@ -29,6 +29,7 @@ class Status(IntEnum):
     EDRIVER = 14
     EPENDING = 15
     EINTERNAL = 16
+    EBUNDLE = 17
 
 
 class Backend(IntEnum):

@@ -6,9 +6,8 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from toolchain.errors import HostError
 from toolchain.host import abi
-from toolchain.host.enums import Feature
+from toolchain.host.enums import NO_ROW, Feature
 from toolchain.host.library import Library, Owned, array_of, borrow, sized, text
 from toolchain.host.values import RenderState, Row, Stencil
 
@@ -19,27 +18,18 @@ if TYPE_CHECKING:
 class Pipeline(Owned):
     """A program made ready to run, with its parameter rows."""
 
-    def __init__(self, library: Library, handle: int, rows: tuple[Row, ...]) -> None:
-        super().__init__(library, handle)
-        self.rows = rows
-        self._index = {row.name: number for number, row in reversed(list(enumerate(rows)))}
-
     def row(self, row: str | int) -> int:
         """The number of a row: of the first with this name. HostError EBINDING where there is none."""
         if isinstance(row, int):
             return row
-        try:
-            return self._index[row]
-        except KeyError:
-            names = ", ".join(self._index) or "none"
-            raise HostError("EBINDING", f"the pipeline has no row {row!r}; it has {names}") from None
+        number = int(self.library.calls.dgpu_pipeline_row(self.handle, text(row), None))
+        if number == NO_ROW:
+            raise self.library.failure()
+        return number
 
     def path(self, row: str | int) -> str:
         """How a row was resolved, for people. HostError ESTALE, ERANGE."""
-        number = self.row(row)
-        if number >= len(self.rows):
-            raise HostError("ERANGE", f"row {number} of a pipeline with {len(self.rows)} rows")
-        found = self.library.calls.dgpu_pipeline_row_path(self.handle, number)
+        found = self.library.calls.dgpu_pipeline_row_path(self.handle, self.row(row))
         if found is None:
             raise self.library.failure()
         return str(found.decode("utf-8", "replace"))
@@ -89,40 +79,45 @@ class Program(Owned):
             feature_count=len(features),
         )
         handle = self.library.calls.dgpu_compute_pipeline_create(self.handle, ctypes.byref(desc))
-        return ComputePipeline(self.library, self.library.made(handle), tuple(rows))
+        return ComputePipeline(self.library, self.library.made(handle))
 
     def render(self, state: RenderState, rows: Sequence[Row] = ()) -> RenderPipeline:
         """A render pipeline. The program holds one vertex entry point and at most one fragment entry point."""
-        needed = (ctypes.c_uint32 * len(state.features))(*state.features)
-        stencil = state.stencil or Stencil()
-        desc = sized(
-            abi.RenderPipelineDesc,
-            row_count=len(rows),
-            rows=array_of(abi.Row, [row.to_c() for row in rows]),
-            features=needed,
-            feature_count=len(state.features),
-            topology=state.topology,
-            attributes=array_of(abi.VertexAttribute, [attribute.to_c() for attribute in state.attributes]),
-            attribute_count=len(state.attributes),
-            streams=array_of(abi.VertexStream, [stream.to_c() for stream in state.streams]),
-            stream_count=len(state.streams),
-            targets=array_of(abi.ColorTarget, [target.to_c() for target in state.targets]),
-            target_count=len(state.targets),
-            depth_format=state.depth_format,
-            depth_compare=state.depth_compare,
-            depth_write=state.depth_write,
-            stencil=state.stencil is not None,
-            stencil_read_mask=stencil.read_mask,
-            stencil_write_mask=stencil.write_mask,
-            stencil_front=stencil.front.to_c(),
-            stencil_back=stencil.back.to_c(),
-            cull=state.cull,
-            front_clockwise=state.front_clockwise,
-            wireframe=state.wireframe,
-            depth_bias=state.depth_bias,
-            depth_bias_slope=state.depth_bias_slope,
-            sample_count=state.sample_count,
-            label=text(state.label),
-        )
+        desc = render_desc(state, rows)
         handle = self.library.calls.dgpu_render_pipeline_create(self.handle, ctypes.byref(desc))
-        return RenderPipeline(self.library, self.library.made(handle), tuple(rows))
+        return RenderPipeline(self.library, self.library.made(handle))
+
+
+def render_desc(state: RenderState, rows: Sequence[Row] = ()) -> abi.RenderPipelineDesc:
+    """The structure that says the same."""
+    needed = (ctypes.c_uint32 * len(state.features))(*state.features)
+    stencil = state.stencil or Stencil()
+    return sized(
+        abi.RenderPipelineDesc,
+        row_count=len(rows),
+        rows=array_of(abi.Row, [row.to_c() for row in rows]),
+        features=needed,
+        feature_count=len(state.features),
+        topology=state.topology,
+        attributes=array_of(abi.VertexAttribute, [attribute.to_c() for attribute in state.attributes]),
+        attribute_count=len(state.attributes),
+        streams=array_of(abi.VertexStream, [stream.to_c() for stream in state.streams]),
+        stream_count=len(state.streams),
+        targets=array_of(abi.ColorTarget, [target.to_c() for target in state.targets]),
+        target_count=len(state.targets),
+        depth_format=state.depth_format,
+        depth_compare=state.depth_compare,
+        depth_write=state.depth_write,
+        stencil=state.stencil is not None,
+        stencil_read_mask=stencil.read_mask,
+        stencil_write_mask=stencil.write_mask,
+        stencil_front=stencil.front.to_c(),
+        stencil_back=stencil.back.to_c(),
+        cull=state.cull,
+        front_clockwise=state.front_clockwise,
+        wireframe=state.wireframe,
+        depth_bias=state.depth_bias,
+        depth_bias_slope=state.depth_bias_slope,
+        sample_count=state.sample_count,
+        label=text(state.label),
+    )
