@@ -14,6 +14,7 @@ from slang_fixtures import installed_tool
 from wgsl_derivatives import DIVERGENT, UNIFORM, fragment
 
 from toolchain.bundle import validators
+from toolchain.bundle.code import read
 from toolchain.bundle.model import Bundle, Target
 from toolchain.bundle.validators import Tool, Validation, validate
 
@@ -49,6 +50,19 @@ def test_what_the_compiler_makes_is_accepted(everything: dict[str, Bundle], tool
             assert not one.not_run or one.not_run.startswith("the bundle has no"), one.not_run
             looked_at[one.validator] = looked_at.get(one.validator, 0) + one.codes
     assert all(looked_at[name] > 1 for name in ("spirv-val", "dawn", "ptxas", "dxc")), looked_at
+
+
+def test_a_real_container_is_read(everything: dict[str, Bundle]) -> None:
+    """From PSV0: the thread group, and resources by register."""
+    code = everything["compute"].groups[0].entries[0].code(Target.D3D12)
+    assert code
+    found = read(Target.D3D12, code.payload)
+    assert (found.machine, found.hash_is_zero) == ("cs_6_0", True)
+    assert found.entries[0].thread_group_size == (64, 1, 1)
+    assert {one.name for one in found.resources} == {"b0", "b1", "b2", "t0", "u0", "u1"}
+    rays = everything["rays"].groups[0].entries[0].code(Target.D3D12)
+    assert rays
+    assert read(Target.D3D12, rays.payload).machine == "lib_6_3"
 
 
 def bad_type(code: bytes) -> bytes:
