@@ -65,7 +65,7 @@ def test_shared_memory_is_counted_in_every_language(bundles: dict[str, Bundle]) 
 
 
 def test_ptx_parameters_have_offsets(bundles: dict[str, Bundle]) -> None:
-    parameters = facts_of(bundles["shapes"], "shapes", Target.CUDA).parameters
+    parameters = facts_of(bundles["shapes"], "shapes", Target.CUDA).entries[0].parameters
     assert [(one.offset_bytes, one.size_bytes) for one in parameters] == [(0, 12), (12, 4), (16, 16)]
 
 
