@@ -38,19 +38,21 @@ def read(payload: bytes) -> CodeFacts:
         raise Unreadable("no .version directive, with which PTX begins")
     if target is None:
         raise Unreadable("no .target directive")
-    entries: list[EntryFacts] = []
-    parameters: tuple[Parameter, ...] = ()
-    for match in _ENTRY.finditer(text):
-        entries.append(EntryFacts(match.group(1), facts.COMPUTE, _threads(match.group(3))))
-        if len(entries) == 1:
-            parameters = tuple(_parameters(match.group(2) or ""))
+    entries = [
+        EntryFacts(
+            match.group(1),
+            facts.COMPUTE,
+            _threads(match.group(3)),
+            parameters=tuple(_parameters(match.group(2) or "")),
+        )
+        for match in _ENTRY.finditer(text)
+    ]
     block = _GLOBAL_BLOCK.search(text)
     return CodeFacts(
         entries=tuple(entries),
         version=(int(version.group(1)), int(version.group(2))),
         machine=target.group(1),
         workgroup_bytes=_shared_bytes(text),
-        parameters=parameters,
         global_block_bytes=int(block.group(1)) if block else None,
     )
 

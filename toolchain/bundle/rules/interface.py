@@ -31,12 +31,13 @@ _WORDS = {
 def at_place(fields: Iterable[Field], resource: Resource, target: Target) -> list[Field]:
     """The fields of a layout that are bound where a code's resource is; values are in their blocks."""
     category = _METAL_SPACES.get(resource.index_space) if target is Target.METAL else None
+    numbered = bool(resource.index_space)  # an array takes a number an element, not one for all
     return [
         one
         for one in fields
         if one.kind != RowKind.VALUE
         and one.binding is not None
-        and one.binding <= resource.binding < one.binding + max(one.count, 1)
+        and one.binding <= resource.binding < one.binding + (one.slots if one.slots < 1 << 32 or numbered else 1)
         and (category == one.category if category is not None else one.space == resource.space)
     ]
 
@@ -168,11 +169,12 @@ def ptx_parameters(subject: Subject) -> Iterator[BundleFinding]:
     """.param against the entry's own parameters."""
     for unit in subject.units(Target.CUDA):
         layout = subject.read_layout(unit.group, unit.target)
-        if layout is None:
+        if layout is None or unit.facts.entry(unit.code.name) is None:
             continue
         block = implied_block(layout, unit.entry.name)
         wanted = block.size_bytes if block else 0
-        parameters = unit.facts.parameters
+        entry = unit.facts.entry(unit.code.name)
+        parameters = entry.parameters if entry else ()
         end = max((one.offset_bytes + one.size_bytes for one in parameters), default=0)
         if end > wanted or (wanted and -(-end // 8) * 8 < wanted):
             yield found("I4", f"parameters of {wanted} bytes, as in the layout", f"{end} bytes", unit=unit)

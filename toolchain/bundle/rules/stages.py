@@ -36,7 +36,8 @@ def _entry_facts(unit: Unit) -> EntryFacts | None:
 def linked(subject: Subject) -> Iterator[BundleFinding]:
     """Pairs of a pipeline's vertex and fragment entries, on each backend."""
     for pipeline, group in subject.pipelines():
-        if group.kind is not GroupKind.RENDER:
+        stages = {entry.stage for entry in group.entries if entry.name in pipeline.entries}
+        if group.kind is not GroupKind.RENDER or stages & {facts.HULL, facts.DOMAIN, facts.GEOMETRY}:
             continue
         for target in _TARGETS:
             vertex = _entries(subject, pipeline, group, target, facts.VERTEX)
