@@ -92,6 +92,13 @@ class InstallError(ToolchainError):
     exit_code = 16
 
 
+class AirError(ToolchainError):
+    """AIR cannot be read or made: the message starts with `file:line:` where a line is known."""
+
+    code = "air"
+    exit_code = 17
+
+
 class BundleError(ToolchainError):
     """A bundle cannot be read or made, or its manifest is wrong.
 

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from toolchain.findings import Finding
+from toolchain.rules.rule import Severity
 
 if TYPE_CHECKING:
     from toolchain.bundle.rules.subject import Subject
-
-
-class Severity(str, Enum):
-    """How bad it is: an error fails the check."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
 
 
 @dataclass(frozen=True)
