@@ -107,7 +107,7 @@ def summaries(subject: Subject) -> list[KernelSummary]:
         entry = module.functions.get(kernel.symbol)
         if entry is None or not entry.defined:
             continue
-        copies = {kernel.symbol: 1} if not entry.calls else warnings.copies_of(subject, kernel.symbol)
+        copies = warnings.copies_of(subject, kernel.symbol)
         reached = [module.functions[name] for name in copies]
         largest = max(reached, key=lambda one: one.instructions)
         copied = max(copies, key=lambda name: copies[name])
@@ -121,7 +121,7 @@ def summaries(subject: Subject) -> list[KernelSummary]:
                 buffers=sum(
                     one.count
                     for one in kernel.arguments
-                    if one.kind in ("air.buffer", "air.indirect_buffer") and one.address_space != 3
+                    if one.buffer and one.address_space != 3
                 ),
                 threadgroup_bytes=threadgroup_bytes,
                 largest_function=largest.name,
