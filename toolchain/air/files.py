@@ -107,22 +107,37 @@ def load(unit: Unit) -> tuple[Module | None, llvm.Complaint | None]:
 
 def check_unit(unit: Unit, policy: Policy) -> Outcome:
     """Check one module, in this process."""
+    return examine(unit, policy)[0]
+
+
+def examine(unit: Unit, policy: Policy) -> tuple[Outcome, Module | None]:
+    """Check one module, in this process; the module too, where it could be read."""
     try:
         module, complaint = load(unit)
     except AirError as error:
-        return Outcome(unit.name, error=error)
+        return Outcome(unit.name, error=error), None
     expected = (unit.entry.name,) if unit.entry is not None and unit.entry.kind == "kernel" else None
     if module is None:
         assert complaint is not None  # noqa: S101 - load's contract
-        return Outcome(unit.name, tuple(judged([_unreadable(unit, complaint)], policy)))
+        return Outcome(unit.name, tuple(judged([_unreadable(unit, complaint)], policy))), None
     subject = Subject(module, policy.limits, expected, complaint)
-    return Outcome(
+    outcome = Outcome(
         unit.name,
         tuple(check(subject, policy)),
         tuple(summaries(subject)),
         len(subject.defined),
-        sum(call.count for one in subject.defined for call in one.calls),
+        sum(call.times for one in subject.defined for call in one.calls),
     )
+    return outcome, module
+
+
+def examined(unit: Unit, policy: Policy) -> tuple[Outcome, Module | None]:
+    """`examine` in a process of its own."""
+    try:
+        with _pool(1) as pool:
+            return pool.submit(examine, unit, policy).result()
+    except BrokenProcessPool:
+        return next(_one_by_one([unit], policy)), None
 
 
 def check_units(

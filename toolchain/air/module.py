@@ -14,6 +14,7 @@ from toolchain.errors import AirError
 MAX_TEXT_BYTES = 1 << 30
 """Most text of one module that is read: what Mojo and Apple's compilers make of one kernel is below 10 MB."""
 
+
 class FactKind(enum.IntEnum):
     """What a `Fact` tells; the numbers are native/air/air.hpp's."""
 
@@ -30,7 +31,7 @@ class Call(NamedTuple):
 
     callee: str
     signature: str
-    count: int
+    times: int
     line: int
 
 
@@ -88,12 +89,12 @@ class Global(NamedTuple):
 
 class Argument(NamedTuple):
     """An argument as a kernel's metadata has it. `kind` (`air.buffer`, ...) is empty where nothing is bound, `location`
-    and `address_space` are -1 where none is said; `count` is of an array of buffers."""
+    and `address_space` are -1 where none is said; an array of buffers takes several `places`."""
 
     number: int
     kind: str
     location: int
-    count: int
+    places: int
     address_space: int
     name: str
 
@@ -183,4 +184,4 @@ def parse(text: bytes, *, file: str) -> Module:
 
 def _function(fields: tuple[Any, ...]) -> Function:
     *head, calls, facts = fields
-    return Function(*head, tuple(map(Call._make, calls)), tuple(map(Fact._make, facts)))
+    return Function._make((*head, tuple(map(Call._make, calls)), tuple(map(Fact._make, facts))))

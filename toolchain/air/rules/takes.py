@@ -90,8 +90,8 @@ def buffers(subject: Subject) -> Iterator[AirFinding]:
         for argument in kernel.arguments:
             if not argument.buffer:
                 continue
-            tables[argument.address_space == 3] += argument.count
-            if argument.location + argument.count > MAX_BUFFERS:
+            tables[argument.address_space == 3] += argument.places
+            if argument.location + argument.places > MAX_BUFFERS:
                 yield subject.finding(
                     "AIR-E3",
                     expected=f"locations below {MAX_BUFFERS}",

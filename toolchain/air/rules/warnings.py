@@ -114,9 +114,7 @@ def traps(subject: Subject) -> Iterator[AirFinding]:
     """One finding a function."""
     for function in subject.defined:
         found = [
-            fact
-            for fact in function.facts
-            if fact.kind in (FactKind.DIVERGENT_TRAP, FactKind.DIVERGENT_UNREACHABLE)
+            fact for fact in function.facts if fact.kind in (FactKind.DIVERGENT_TRAP, FactKind.DIVERGENT_UNREACHABLE)
         ]
         if found:
             number = sum(fact.kind == FactKind.DIVERGENT_TRAP for fact in found)
@@ -156,7 +154,7 @@ def wide_loads(subject: Subject) -> Iterator[AirFinding]:
     "AIR-W5",
     "functions are of a size that Metal's compiler is known to take",
     severity=Severity.WARNING,
-    why="Its time and memory grow faster than a function does; very wide bodies end in a crash of the compiler service.",
+    why="Its time and memory grow faster than a function does; very wide bodies crash the compiler service.",
     mend="Roll up loops that were unrolled at compile time, or split the kernel.",
     source="measured: the widest function of mlx.metallib 0.32.4",
 )
@@ -216,10 +214,7 @@ def no_buffer(subject: Subject) -> Iterator[AirFinding]:
     """Kernels whose arguments are all implicit."""
     for kernel in subject.kernels:
         function = subject.module.functions.get(kernel.symbol)
-        held = any(
-            one.buffer or one.kind in ("air.texture", "air.indirect_constant")
-            for one in kernel.arguments
-        )
+        held = any(one.buffer or one.kind in ("air.texture", "air.indirect_constant") for one in kernel.arguments)
         if function is not None and not kernel.problems and not held:
             yield subject.finding(
                 "AIR-W7",
@@ -330,7 +325,7 @@ def copies_of(subject: Subject, kernel: str) -> Mapping[str, int]:
         for call in functions[name].calls:
             if call.callee in found and (name, call.callee) not in back:
                 once = subject.module.has_attribute(functions[call.callee], "noinline")
-                found[call.callee] = 1 if once else found[call.callee] + found[name] * call.count
+                found[call.callee] = 1 if once else found[call.callee] + found[name] * call.times
     return found
 
 
