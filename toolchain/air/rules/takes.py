@@ -154,7 +154,8 @@ def foreign(subject: Subject) -> Iterator[AirFinding]:
 @rule(
     "AIR-E6",
     "what is called is defined, or Metal's own",
-    why="Only air.*, llvm.* and what is marked air.externally_defined are Metal's to provide; another declaration ends in `Undefined symbols`.",
+    why="Only air.*, llvm.* and what is marked air.externally_defined are Metal's to provide; another declaration ends "
+    "in `Undefined symbols`.",
     mend="Find the function in the call chain that calls it: a library function that has no version for the GPU.",
     source="JuliaGPU/Metal.jl#480",
 )
