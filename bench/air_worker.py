@@ -7,18 +7,21 @@ air_worker.py library FILE JOBS      llvmlite alone: parses, verifies and prints
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from toolchain.air import metallib
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from toolchain.air.metallib import Entry
 
 
 def scan(file: str) -> int:
     from toolchain.air.module import parse
 
+    gc.set_threshold(200_000)  # as the check's own processes have it
     return 0 if parse(Path(file).read_bytes(), file=file).functions else 1
 
 
@@ -30,6 +33,11 @@ def assembly(file: str) -> int:
 
 
 def library(file: str, jobs: str) -> int:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    from toolchain.air import metallib
+
     entries = metallib.entries(Path(file))
     batches = [entries[at : at + 128] for at in range(0, len(entries), 128)]
     with ProcessPoolExecutor(int(jobs), mp_context=get_context("spawn")) as pool:
@@ -37,9 +45,11 @@ def library(file: str, jobs: str) -> int:
     return 0 if printed > 0 else 1
 
 
-def read(file: str, entries: Sequence[metallib.Entry]) -> int:
+def read(file: str, entries: Sequence[Entry]) -> int:
     """Characters that LLVM printed."""
     from llvmlite import binding
+
+    from toolchain.air import metallib
 
     printed = 0
     with Path(file).open("rb") as opened:

@@ -108,6 +108,9 @@ void Body::skip_flags()
 {
     while (characters::is(text_.peek(), characters::letter))
     {
+        // Integers and pointers: no flag begins so.
+        if (text_.here() == 'p' || (text_.here() == 'i' && characters::is(text_.after(), characters::digit)))
+            return;
         const std::string_view word = text_.word();
         const Word known = word_of(word);
         if (known != Word::flag && known != Word::flag_atomic)
@@ -123,8 +126,7 @@ void Body::skip_flags()
     }
 }
 
-// Alignment and metadata after the last operand.
-void Body::end()
+void Body::properties()
 {
     while (text_.peek() == ',')
     {
@@ -696,6 +698,8 @@ void Body::finish()
     grammar_.casts_.clear();
     for (const auto& [name, wide] : wide_)
         function_->facts[wide.fact].second = std::to_string(wide.users);
+    if (accesses_.empty() || !(flow_.loads() || flow_.special()))
+        return;
     flow_.settle();
     for (const auto& [node, offset] : accesses_)
     {

@@ -33,7 +33,13 @@ private:
     void phi(std::string_view result);
     void alloca_(std::string_view result);
     void atomic_end();
-    void end();
+    // Alignment and metadata after the last operand.
+    void end()
+    {
+        if (text_.peek() == ',')
+            properties();
+    }
+    void properties();
     void skip_flags();
     [[nodiscard]] Typed operand();
     void comma() { text_.expect(','); }

@@ -11,6 +11,7 @@ void Flow::clear()
     edges_.clear();
     variables_ = 0;
     loads_ = false;
+    special_ = false;
 }
 
 Flow::Node Flow::add(std::uint16_t origins)

@@ -27,7 +27,11 @@ public:
     void clear();
     [[nodiscard]] Node add(std::uint16_t origins);
     [[nodiscard]] Node add_variable();
-    void say(Node node, std::uint16_t origins) { nodes_[node].origins |= origins; }
+    void say(Node node, std::uint16_t origins)
+    {
+        nodes_[node].origins |= origins;
+        special_ = special_ || (origins & (origin::specific | origin::foreign)) != 0;
+    }
     // `to` may be whatever `from` may be.
     void copy(Node from, Node to) { link(nodes_[from].copies, to); }
     // `to` may be whatever memory at `from` holds.
@@ -40,6 +44,8 @@ public:
     void store(Node from, Node to) { link(nodes_[to].stores, from); }
     // Whether anything comes out of memory, so that settling can say more than the values do.
     [[nodiscard]] bool loads() const { return loads_; }
+    // Whether anything is a pointer of a specific address space.
+    [[nodiscard]] bool special() const { return special_; }
     // Spreads origins until nothing changes: each node changes at most once for each of its bits.
     void settle();
     [[nodiscard]] std::uint16_t origins(Node node) const { return nodes_[node].origins; }
@@ -76,6 +82,7 @@ private:
     std::vector<Node> waiting_;
     std::uint32_t variables_ = 0;
     bool loads_ = false;
+    bool special_ = false;
 };
 
 } // namespace dream::air

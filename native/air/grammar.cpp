@@ -5,15 +5,8 @@ namespace dream::air
 
 using namespace std::literals;
 
-std::string_view Grammar::name()
+std::string_view Grammar::quoted_name()
 {
-    if (text_.here() != '"') [[likely]]
-    {
-        const std::string_view plain = text_.run(characters::name);
-        if (plain.empty()) [[unlikely]]
-            text_.stop_expecting("a name");
-        return plain;
-    }
     const std::string_view quoted = text_.quoted();
     if (quoted.find('\\') == std::string_view::npos)
         return quoted;
@@ -43,7 +36,7 @@ bool Grammar::at_type()
     return known == Word::type_simple || known == Word::type_ptr || known == Word::type_target;
 }
 
-TypeId Grammar::type(int depth)
+TypeId Grammar::any_type(int depth)
 {
     if (depth > deepest) [[unlikely]]
         text_.stop("types more than 64 deep");
@@ -108,9 +101,7 @@ TypeId Grammar::type(int depth)
         }
     }
     }
-    if (text_.here() == '*') [[unlikely]]
-        text_.stop("a typed pointer; only opaque pointers (LLVM 17 and newer) are read");
-    return read;
+    return end_of(read);
 }
 
 TypeId Grammar::bracketed_type(int depth)
@@ -153,16 +144,13 @@ TypeId Grammar::structure_type(bool packed, int depth)
     return types_.structure(elements, packed);
 }
 
-Value Grammar::value(TypeId type, int depth)
+Value Grammar::any_value(TypeId type, int depth)
 {
     if (depth > deepest) [[unlikely]]
         text_.stop("constants more than 64 deep");
     const char c = text_.peek();
     switch (c)
     {
-    case '%':
-        text_.step();
-        return {Value::Kind::local, name()};
     case '@':
         text_.step();
         return {Value::Kind::global, name()};

@@ -47,19 +47,65 @@ public:
         , label_(types_.simple("label"))
         , metadata_(types_.simple("metadata"))
         , void_(types_.simple("void"))
+        , float_(types_.simple("float"))
     {
     }
 
     // After % or @ or !: digits, letters, or a quoted name.
-    [[nodiscard]] std::string_view name();
+    [[nodiscard]] std::string_view name()
+    {
+        if (text_.here() == '"') [[unlikely]]
+            return quoted_name();
+        const std::string_view plain = text_.run(characters::name);
+        if (plain.empty()) [[unlikely]]
+            text_.stop_expecting("a name");
+        return plain;
+    }
     [[nodiscard]] std::string_view symbol()
     {
         text_.expect('@');
         return name();
     }
     [[nodiscard]] bool at_type();
-    [[nodiscard]] TypeId type(int depth = 0);
-    [[nodiscard]] Value value(TypeId type, int depth = 0);
+    [[nodiscard]] TypeId type(int depth = 0)
+    {
+        // Three in four types are one of these; all others, and these where something follows, take the long way.
+        constexpr std::uint8_t more = characters::name;
+        switch (text_.peek())
+        {
+        case 'i':
+            if (text_.pass("i64", more))
+                return end_of(types_.integer(64));
+            if (text_.pass("i32", more))
+                return end_of(types_.integer(32));
+            if (text_.pass("i1", more))
+                return end_of(types_.integer(1));
+            break;
+        case 'p':
+            if (text_.pass("ptr addrspace(1)", more))
+                return end_of(types_.pointer(1));
+            if (text_.pass("ptr %", 0) || text_.pass("ptr @", 0))
+            {
+                text_.back(1);
+                return types_.pointer(0);
+            }
+            break;
+        case 'f':
+            if (text_.pass("float", more))
+                return end_of(float_);
+            break;
+        default:
+            break;
+        }
+        return any_type(depth);
+    }
+    [[nodiscard]] Value value(TypeId type, int depth = 0)
+    {
+        if (text_.peek() != '%')
+            return any_value(type, depth);
+        text_.step();
+        return {Value::Kind::local, name()};
+    }
     [[nodiscard]] Typed typed()
     {
         const TypeId read = type();
@@ -83,11 +129,21 @@ public:
     const TypeId label_;
     const TypeId metadata_;
     const TypeId void_;
+    const TypeId float_;
     std::vector<ConstantCast> casts_;
 
     static constexpr int deepest = 64; // types and constants in one another
 
 private:
+    [[nodiscard]] std::string_view quoted_name();
+    [[nodiscard]] TypeId any_type(int depth);
+    [[nodiscard]] Value any_value(TypeId type, int depth);
+    [[nodiscard]] TypeId end_of(TypeId read)
+    {
+        if (text_.here() == '*') [[unlikely]]
+            text_.stop("a typed pointer; only opaque pointers (LLVM 17 and newer) are read");
+        return read;
+    }
     [[nodiscard]] TypeId bracketed_type(int depth);
     [[nodiscard]] TypeId structure_type(bool packed, int depth);
     void elements(char closer, int depth);

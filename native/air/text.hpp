@@ -75,10 +75,30 @@ public:
     // Skips spaces and comments, and says what is there.
     [[nodiscard]] char peek()
     {
+        // Most often one space, or none.
+        if (*at_ == ' ')
+            ++at_;
+        if (*at_ > ' ' && *at_ != ';') [[likely]]
+            return *at_;
+        return skip();
+    }
+    // Passes over `text` if it is what stands at the cursor, and no more of a word or name does.
+    [[nodiscard]] bool pass(std::string_view text, std::uint8_t not_before)
+    {
+        if (static_cast<std::size_t>(end_ - at_) < text.size() || std::memcmp(at_, text.data(), text.size()) != 0
+            || characters::is(at_[text.size()], not_before))
+            return false;
+        at_ += text.size();
+        return true;
+    }
+    [[nodiscard]] char skip()
+    {
         while (true)
         {
-            while (characters::is(*at_, characters::space))
-                ++at_;
+            const char* next = at_;
+            while (characters::is(*next, characters::space))
+                ++next;
+            at_ = next;
             if (*at_ != ';') [[likely]]
                 return *at_;
             const void* line = std::memchr(at_, '\n', static_cast<std::size_t>(end_ - at_));
@@ -98,6 +118,7 @@ public:
             stop_expecting(std::string{'`', c, '`'});
     }
     void step() { ++at_; }
+    void back(std::size_t bytes) { at_ -= bytes; }
     void back_to(std::string_view part) { at_ = part.data(); }
 
     // The keyword at the cursor, empty where there is none.
@@ -120,9 +141,11 @@ public:
     [[nodiscard]] std::string_view run(std::uint8_t kinds)
     {
         const char* start = at_;
-        while (characters::is(*at_, kinds))
-            ++at_;
-        return {start, static_cast<std::size_t>(at_ - start)};
+        const char* end = start; // not the member, which would be stored for each byte
+        while (characters::is(*end, kinds))
+            ++end;
+        at_ = end;
+        return {start, static_cast<std::size_t>(end - start)};
     }
     [[nodiscard]] std::uint64_t number()
     {

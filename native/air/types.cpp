@@ -29,6 +29,13 @@ std::uint64_t power_of_two(std::uint64_t least)
     return power;
 }
 
+// A part of a key of a composite type.
+void append(std::string& key, TypeId id)
+{
+    for (unsigned shift = 0; shift < 32; shift += 8)
+        key += static_cast<char>((id >> shift) & 0xff);
+}
+
 // A name as LLVM prints it after % or @.
 std::string spelled(std::string_view name)
 {
@@ -168,9 +175,9 @@ TypeId TypeTable::sequence(Type::Kind kind, std::uint64_t count, bool scalable, 
 
 TypeId TypeTable::structure(std::span<const TypeId> elements, bool packed)
 {
-    std::string key = packed ? "<{" : "{";
+    std::string key(1, packed ? 'P' : '{');
     for (const TypeId id : elements)
-        key += std::to_string(id) + ",";
+        append(key, id);
     if (const auto found = known_.find(key); found != known_.end())
         return found->second;
     Type type;
@@ -190,16 +197,9 @@ TypeId TypeTable::function(TypeId result, std::span<const TypeId> parameters, bo
     std::string key;
     key.reserve(8 + 4 * parameters.size());
     key += '(';
-    const auto append = [&](TypeId id)
-    {
-        key += static_cast<char>(id & 0xff);
-        key += static_cast<char>((id >> 8) & 0xff);
-        key += static_cast<char>((id >> 16) & 0xff);
-        key += static_cast<char>((id >> 24) & 0xff);
-    };
-    append(result);
+    append(key, result);
     for (const TypeId id : parameters)
-        append(id);
+        append(key, id);
     key += variadic ? "." : "";
     if (const auto found = known_.find(key); found != known_.end())
         return found->second;
