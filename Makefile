@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 PACKAGE_FILES := pyproject.toml pins.toml README.md LICENSE \
 	$(shell find toolchain native patches -type f -not -path '*/__pycache__/*')
 
-.PHONY: help demo test lint native check soak check-gpu-air bench lock clean
+.PHONY: help demo test lint native check soak mutants check-gpu-air bench lock clean
 
 help:
 	@echo 'make demo           install the Slang toolchain and record the layouts of a sample shader'
@@ -20,6 +20,7 @@ help:
 	@echo 'make native         C++ with warnings as errors, its tests under sanitizers, and fuzzing'
 	@echo 'make check          test, lint and native: what CI runs'
 	@echo 'make soak           kill real installations at random points, and run many at once (20 minutes)'
+	@echo 'make mutants        2,000 faulty AIR modules, each of which must be noticed'
 	@echo 'make check-gpu-air  check the AIR that Mojo makes for Metal (not built yet: fails)'
 	@echo 'make bench          time this tool against what people would use instead'
 	@echo 'make lock           make the lock files of ci/lock anew'
@@ -46,6 +47,10 @@ check: test lint native
 
 soak: $(VENV)/package-installed
 	$(BIN)/python ci/soak.py
+
+# The nightly form of a test that takes 200 of them.
+mutants: $(VENV)/package-installed $(VENV)/dev-installed
+	AIR_MUTANTS=2000 $(BIN)/pytest tests/unit/test_air_mutations.py
 
 check-gpu-air:
 	@echo 'make check-gpu-air: the AIR check is not built yet; nothing was checked' >&2
