@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from io import RawIOBase
 from multiprocessing import get_context
 from pathlib import Path
-from typing import BinaryIO
 
 from toolchain.air import llvm, metallib
 from toolchain.air.module import MAX_TEXT_BYTES, Module, parse
@@ -29,6 +29,8 @@ SUFFIXES = (".ll", ".air", ".bc", ".metallib")
 
 _BATCH_BYTES = 1 << 20
 """Bitcode of one batch: small against the work of a library, large against the cost of handing it out."""
+_TURN = 32
+"""Modules whose text is held at a time; of mlx.metallib they have a megabyte."""
 
 
 @dataclass(frozen=True)
@@ -77,49 +79,52 @@ def units(path: Path) -> list[Unit]:
 
 
 @functools.lru_cache(maxsize=1)
-def _opened(path: Path) -> BinaryIO:
+def _opened(path: Path) -> RawIOBase:
     """A library, opened once for the many modules in it that a process checks."""
-    return path.open("rb")
+    return path.open("rb", buffering=0)
 
 
-def load(unit: Unit) -> tuple[Module | None, llvm.Complaint | None]:
-    """The module, and what LLVM says of it; no module where LLVM cannot read its bitcode.
+@dataclass(frozen=True)
+class Source:
+    """A module's text, or why there is none. `printed` where LLVM made it out of bitcode that it verified."""
 
-    Runs LLVM in this process. Raises AirError for what cannot be read.
-    """
+    text: bytes = b""
+    printed: bool = False
+    complaint: llvm.Complaint | None = None
+    error: AirError | None = None
+
+
+def source(unit: Unit) -> Source:
+    """The text of a module. Runs LLVM in this process where the module is bitcode."""
     try:
         if unit.entry is not None:
             data = metallib.bitcode(_opened(unit.path), unit.entry)
         elif unit.path.stat().st_size > MAX_TEXT_BYTES:
-            raise AirError(f"{unit.path}: expected at most {MAX_TEXT_BYTES:,} bytes")
+            return Source(error=AirError(f"{unit.path}: expected at most {MAX_TEXT_BYTES:,} bytes"))
         else:
             data = unit.path.read_bytes()
     except OSError as error:
-        raise AirError(f"{unit.path}: cannot be read: {error.strerror or error}") from error
+        return Source(error=AirError(f"{unit.path}: cannot be read: {error.strerror or error}"))
     if unit.entry is None and not data.startswith(llvm.BITCODE_MAGICS):
-        # The reader first: it has bounds, and refuses what is no text at all.
-        return parse(data, file=unit.name), llvm.assembly_complaint(data)
+        return Source(data)
     text = llvm.disassembled(data)
-    if isinstance(text, llvm.Complaint):
-        return None, text
-    return parse(text, file=unit.name), None
+    return Source(complaint=text) if isinstance(text, llvm.Complaint) else Source(text, printed=True)
 
 
-def check_unit(unit: Unit, policy: Policy) -> Outcome:
-    """Check one module, in this process."""
-    return examine(unit, policy)[0]
-
-
-def examine(unit: Unit, policy: Policy) -> tuple[Outcome, Module | None]:
+def examine(unit: Unit, policy: Policy, read: Source | None = None) -> tuple[Outcome, Module | None]:
     """Check one module, in this process; the module too, where it could be read."""
+    read = read or source(unit)
+    if read.error is not None:
+        return Outcome(unit.name, error=read.error), None
+    if read.complaint is not None:
+        return Outcome(unit.name, tuple(judged([_unreadable(unit, read.complaint)], policy))), None
     try:
-        module, complaint = load(unit)
+        # The reader first: it has bounds, and refuses what is no text at all.
+        module = parse(read.text, file=unit.name)
     except AirError as error:
         return Outcome(unit.name, error=error), None
+    complaint = None if read.printed else llvm.assembly_complaint(read.text)
     expected = (unit.entry.name,) if unit.entry is not None and unit.entry.kind == "kernel" else None
-    if module is None:
-        assert complaint is not None  # noqa: S101 - load's contract
-        return Outcome(unit.name, tuple(judged([_unreadable(unit, complaint)], policy))), None
     subject = Subject(module, policy.limits, expected, complaint)
     outcome = Outcome(
         unit.name,
@@ -163,7 +168,7 @@ def _one_by_one(batch: Sequence[Unit], policy: Policy) -> Iterator[Outcome]:
     for unit in batch:
         try:
             with _pool(1) as pool:
-                yield pool.submit(check_unit, unit, policy).result()
+                yield pool.submit(examine, unit, policy).result()[0]
         except BrokenProcessPool:
             yield Outcome(
                 unit.name,
@@ -172,7 +177,14 @@ def _one_by_one(batch: Sequence[Unit], policy: Policy) -> Iterator[Outcome]:
 
 
 def _check_batch(batch: Sequence[Unit], policy: Policy) -> tuple[Outcome, ...]:
-    return tuple(check_unit(unit, policy) for unit in batch)
+    # LLVM on some modules, then ours on the same: taking turns for each module would empty the processor's caches of
+    # both, and make ours twice as slow.
+    outcomes: list[Outcome] = []
+    for start in range(0, len(batch), _TURN):
+        turn = batch[start : start + _TURN]
+        read = [source(unit) for unit in turn]
+        outcomes += [examine(unit, policy, one)[0] for unit, one in zip(turn, read, strict=True)]
+    return tuple(outcomes)
 
 
 def _batches(todo: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, ...]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from io import RawIOBase
 from pathlib import Path
 from typing import BinaryIO
 
@@ -49,10 +50,10 @@ def entries(path: Path) -> tuple[Entry, ...]:
         raise AirError(f"{path}: cannot be read: {error.strerror or error}") from error
 
 
-def bitcode(file: BinaryIO, entry: Entry) -> bytes:
-    """The bitcode of a function, out of the archive opened as `file`."""
+def bitcode(file: BinaryIO | RawIOBase, entry: Entry) -> bytes:
+    """The bitcode of a function, out of the archive opened as `file`; less of it where the file became shorter."""
     file.seek(entry.offset_bytes)
-    return file.read(entry.size_bytes)
+    return file.read(entry.size_bytes) or b""
 
 
 class _Reader:

@@ -114,7 +114,8 @@ class Kernel(NamedTuple):
 
 @dataclass(frozen=True)
 class Module:
-    """One module. `file` is its name in messages; `metadata` holds, for each named metadata of AIR but the kernels, the
+    """One module. `file` is its name in messages; of the attribute groups, words and keys that start with `metal.`
+    are kept; `metadata` holds, for each named metadata of AIR but the kernels, the
     first operands of its first node as text."""
 
     file: str
@@ -177,7 +178,7 @@ def parse(text: bytes, *, file: str) -> Module:
         source_name=source,
         functions={one[0]: _function(one) for one in functions},
         globals=tuple(Global._make(one) for one in variables),
-        attribute_groups={number: frozenset(group) for number, group in groups.items()},
+        attribute_groups=groups,
         metadata=metadata,
         kernels=tuple(Kernel(name, tuple(map(Argument._make, found)), bad) for name, found, bad in kernels),
         text_bytes=len(text),

@@ -45,6 +45,11 @@ class Subject:
         return tuple(one for one in self.module.functions.values() if one.defined)
 
     @cached_property
+    def eventful(self) -> tuple[Function, ...]:
+        """Those of them that a fact is told of: of most libraries' modules, none."""
+        return tuple(one for one in self.defined if one.facts)
+
+    @cached_property
     def nested(self) -> bool:
         """Whether any function that is defined calls one that is."""
         functions = self.module.functions
@@ -81,7 +86,7 @@ class Subject:
 
     def facts(self, *kinds: FactKind) -> Iterator[tuple[Function, Fact]]:
         """The facts of some kinds, with the function that each is in."""
-        for function in self.defined:
+        for function in self.eventful:
             for fact in function.facts:
                 if fact.kind in kinds:
                     yield function, fact

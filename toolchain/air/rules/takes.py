@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 
 from toolchain.air.module import EXTERNALLY_DEFINED, FactKind
@@ -39,13 +38,12 @@ def bound(subject: Subject) -> Iterator[AirFinding]:
         if function is None or len(kernel.arguments) != len(function.parameters):
             continue
         for argument, parameter in zip(kernel.arguments, function.parameters, strict=True):
-            said = f"argument {argument.number}" + (f" ({argument.name})" if argument.name else "") + f", {parameter}"
-            if not argument.kind:
-                seen = f"{said}, without one"
-            elif argument.kind == "air.buffer" and not parameter.startswith("ptr addrspace("):
-                seen = f"{said}, as {argument.kind}"
-            else:
+            wrong = argument.kind == "air.buffer" and not parameter.startswith("ptr addrspace(")
+            if argument.kind and not wrong:
                 continue
+            name = f" ({argument.name})" if argument.name else ""
+            how = f"as {argument.kind}" if argument.kind else "without one"
+            seen = f"argument {argument.number}{name}, {parameter}, {how}"
             yield subject.finding(
                 "AIR-E1",
                 expected="a binding kind that fits, such as air.buffer of a pointer",
@@ -86,9 +84,9 @@ def buffers(subject: Subject) -> Iterator[AirFinding]:
     """Locations and number of buffers; threadgroup buffers have a table of their own."""
     for kernel in subject.kernels:
         function = subject.module.functions.get(kernel.symbol)
-        tables: Counter[bool] = Counter()
+        tables = {False: 0, True: 0}
         for argument in kernel.arguments:
-            if not argument.buffer:
+            if argument.kind != "air.buffer" and not argument.buffer:
                 continue
             tables[argument.address_space == 3] += argument.places
             if argument.location + argument.places > MAX_BUFFERS:

@@ -39,7 +39,7 @@ _VERSIONS = {
 )
 def flat_accesses(subject: Subject) -> Iterator[AirFinding]:
     """One finding a function and origin, at the first access."""
-    for function in subject.defined:
+    for function in subject.eventful:
         groups: dict[str, list[Fact]] = {}
         for fact in function.facts:
             if fact.kind == FactKind.FLAT_ACCESS:
@@ -112,7 +112,7 @@ def recursion(subject: Subject) -> Iterator[AirFinding]:
 )
 def traps(subject: Subject) -> Iterator[AirFinding]:
     """One finding a function."""
-    for function in subject.defined:
+    for function in subject.eventful:
         found = [
             fact for fact in function.facts if fact.kind in (FactKind.DIVERGENT_TRAP, FactKind.DIVERGENT_UNREACHABLE)
         ]
