@@ -29,8 +29,8 @@ SUFFIXES = (".ll", ".air", ".bc", ".metallib")
 
 _BATCH_BYTES = 1 << 20
 """Bitcode of one batch: small against the work of a library, large against the cost of handing it out."""
-_TURN = 32
-"""Modules whose text is held at a time; of mlx.metallib they have a megabyte."""
+_TURN = 128
+"""Modules whose text is held at a time; of mlx.metallib they have four megabytes."""
 
 
 @dataclass(frozen=True)
