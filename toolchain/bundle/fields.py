@@ -100,26 +100,6 @@ def implied_block(layout: Layout, entry: str | None) -> Field | None:
     return walk.scope(scope, entry)
 
 
-def row_of(found: Field) -> Row:
-    """The row that a bundle has of a field that every entry uses."""
-    return Row(
-        name=found.path,
-        entry=found.entry,
-        kind=found.kind,
-        access=found.access,
-        shape=found.shape,
-        image_format=found.image_format,
-        category=found.category,
-        space=found.space,
-        binding=found.binding,
-        count=found.count,
-        block=found.block,
-        dropped=False,
-        offset_bytes=found.offset_bytes,
-        size_bytes=found.size_bytes,
-    )
-
-
 def _number(size: Size) -> int:
     return size if isinstance(size, int) else 0
 
@@ -150,9 +130,15 @@ class _Walk:
             size = _number(element.size(names.UNIFORM))
             if size:
                 made = Field(
-                    "", entry, RowKind.CONSTANT_BUFFER, block.space, block.binding, block.category,
-                    size_bytes=size, contents=self.contents(element),
-                )  # fmt: skip
+                    "",
+                    entry,
+                    RowKind.CONSTANT_BUFFER,
+                    block.space,
+                    block.binding,
+                    block.category,
+                    size_bytes=size,
+                    contents=self.contents(element),
+                )
             base = base.inside(self._var(kind.element_var_layout))
             kind = element
             levels += 1
@@ -195,7 +181,7 @@ class _Walk:
                     block=block.name,
                     offset_bytes=at,
                     size_bytes=size,
-                )  # fmt: skip
+                )
             )
         if kind.kind == names.KIND_STRUCT:
             self._members(kind, base, path, at, block, level + 1)
@@ -228,7 +214,7 @@ class _Walk:
                     block.category,
                     size_bytes=size,
                     contents=self.contents(element) if size else None,
-                )  # fmt: skip
+                )
             )
         inside = outside.inside(self._var(kind.element_var_layout))
         if element.kind == names.KIND_STRUCT:

@@ -1,7 +1,7 @@
 """What the codes in a bundle say themselves: read again from the code, never from what the bundle says of it.
 
-`read` answers one code as `toolchain.bundle.code.facts.CodeFacts`, whatever its language. Codes are not trusted: any bytes
-are safe, and what is no code of its language raises `Unreadable`.
+`read` answers one code as `toolchain.bundle.code.facts.CodeFacts`, whatever its language. Codes are not trusted: any
+bytes are safe, and what is no code of its language raises `Unreadable`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ RAY_STAGES = frozenset({RAY_GENERATION, INTERSECTION, ANY_HIT, CLOSEST_HIT, MISS
 GROUPED_STAGES = frozenset({COMPUTE, MESH, AMPLIFICATION})
 
 
-class Unreadable(ValueError):
+class Unreadable(ValueError):  # noqa: N818 - what the code is, not what went wrong
     """Bytes are no code of the language. `offset` is where reading stopped: bytes in binaries, characters in text."""
 
     def __init__(self, reason: str, offset: int = 0) -> None:
@@ -140,6 +140,7 @@ class CodeFacts:
     divergent_derivatives: tuple[str, ...] = ()  # WGSL: what, and under which condition
     unindexed: tuple[str, ...] = ()  # MSL: resource arguments without an index
     unsized_arrays: tuple[str, ...] = ()  # WGSL, MSL: arrays of textures without a size
+    unshareable: tuple[str, ...] = ()  # WGSL: buffers with a bool in them
     hash_is_zero: bool | None = None  # DXIL
 
     def entry(self, name: str) -> EntryFacts | None:

@@ -282,7 +282,7 @@ def _plain(kind: str) -> str:
     """A type without qualifiers and blanks."""
     kind = _ATTRIBUTE.sub("", kind)
     kind = re.sub(r"\b(const|volatile|thread|metal::|coherent\([^)]*\))\b|metal::", "", kind).strip()
-    if kind.endswith("*") or kind.endswith("&"):
+    if kind.endswith(("*", "&")):
         return kind
     return re.sub(r"\s+", "", re.sub(r"\b(device|constant|threadgroup)\b", "", kind))
 

@@ -173,7 +173,7 @@ def _declarations(module: Module, at: int) -> int:
 
 
 def _declare(module: Module, opcode: int, operands: tuple[int, ...]) -> None:
-    if opcode == DECORATE or opcode == DECORATE_ID:
+    if opcode in (DECORATE, DECORATE_ID):
         module.decorations.setdefault(operands[0], {})[operands[1]] = operands[2:]
     elif opcode == MEMBER_DECORATE:
         module.member_decorations.setdefault((operands[0], operands[1]), {})[operands[2]] = operands[3:]
@@ -184,7 +184,7 @@ def _declare(module: Module, opcode: int, operands: tuple[int, ...]) -> None:
     elif opcode in _TYPES:
         module.types[operands[0]] = (opcode, operands[1:])
     elif opcode == CONSTANT or opcode in _SPEC_CONSTANTS:
-        if opcode == CONSTANT or opcode == SPEC_CONSTANT:
+        if opcode in (CONSTANT, SPEC_CONSTANT):
             module.constants[operands[1]] = operands[2] | (operands[3] << 32 if len(operands) > 3 else 0)
         if opcode != CONSTANT:
             module.specialized.add(operands[1])
@@ -197,7 +197,7 @@ def _declare(module: Module, opcode: int, operands: tuple[int, ...]) -> None:
     elif opcode == ENTRY_POINT:
         name, behind = _text(operands, 2)
         module.entry_points.append(EntryPoint(operands[0], operands[1], name, operands[behind:]))
-    elif opcode == EXECUTION_MODE or opcode == EXECUTION_MODE_ID:
+    elif opcode in (EXECUTION_MODE, EXECUTION_MODE_ID):
         module.modes.setdefault(operands[0], {})[operands[1]] = operands[2:]
 
 

@@ -1,5 +1,5 @@
-"""What a SPIR-V module's functions do that rules ask about: which descriptors are chosen by a value that differs between
-threads, and at which bytes the parameters of cooperative-vector layers are.
+"""What a SPIR-V module's functions do that rules ask about: which descriptors are chosen by a value that differs
+between threads, and at which bytes the parameters of cooperative-vector layers are.
 
 Values are followed through instructions, local variables and calls, without control flow. What is not understood does
 not differ: a finding is meant to be right, at the price of missing some.
@@ -16,8 +16,8 @@ from toolchain.bundle.code.spirv import Module
 from toolchain.bundle.model import RowKind
 
 # Built-in inputs that are equal in all threads that run together (SPIR-V 3.21, Vulkan "Built-In Variables"):
-# NumWorkgroups, WorkgroupSize, WorkgroupId, NumSubgroups, SubgroupId, SubgroupSize, BaseVertex, BaseInstance, DrawIndex,
-# DeviceIndex, ViewIndex, LaunchSizeKHR.
+# NumWorkgroups, WorkgroupSize, WorkgroupId, NumSubgroups, SubgroupId, SubgroupSize, BaseVertex, BaseInstance,
+# DrawIndex, DeviceIndex, ViewIndex, LaunchSizeKHR.
 _UNIFORM_BUILTINS = frozenset({24, 25, 26, 36, 38, 40, 4424, 4425, 4426, 4438, 4440, 5320})
 
 _FUNCTION_PARAMETER, _FUNCTION_CALL, _RETURN_VALUE = 55, 57, 254

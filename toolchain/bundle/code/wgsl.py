@@ -42,6 +42,9 @@ def read(payload: bytes) -> CodeFacts:
         extensions=tuple(sorted(set(text.requires))),
         workgroup_bytes=sum(layout.size(variable.type) for variable in text.variables if variable.space == "workgroup"),
         divergent_derivatives=tuple(wgsl_flow.divergent_derivatives(text)),
+        unshareable=tuple(
+            v.name for v in text.variables if v.space in ("uniform", "storage") and layout.has_bool(v.type)
+        ),
         unsized_arrays=tuple(v.name for v in text.variables if v.type.word == "binding_array"),
     )
 
@@ -80,6 +83,14 @@ class Layouts:
     def size(self, kind: Type) -> int:
         """Bytes of a type; of an array without an end: of one element."""
         return self._measure(kind, 0)[1]
+
+    def has_bool(self, kind: Type, level: int = 0) -> bool:
+        """Whether a bool is in it."""
+        kind = self.plain(kind)
+        if level > MOST_LEVELS:
+            return False
+        inner = [*kind.arguments, *(member.type for member in self.text.structs.get(kind.word, ()))]
+        return kind.word == "bool" or any(self.has_bool(one, level + 1) for one in inner)
 
     def contents(self, kind: Type) -> Contents:
         """What a buffer of that type holds."""
@@ -212,7 +223,7 @@ def _entry(layout: Layouts, function: Function, stage: int, names: dict[str, int
     group = None
     if stage == facts.COMPUTE:
         given = [layout.number(part) for part in function.attributes.get("workgroup_size", ())][:3]
-        x, y, z = (given + [1, 1, 1])[:3]
+        x, y, z = [*given, 1, 1, 1][:3]
         group = (x, y, z)
     used = wgsl_flow.reachable_words(layout.text, function)
     results = [function.result] if function.result else []

@@ -160,10 +160,8 @@ class _Walk:
         if not condition:
             return
         for index, word in enumerate(words):
-            if (
-                ((word in _DERIVATIVES or word in self.deriving)
-                and words[index + 1 : index + 2] == ["("])
-                or (word in _DERIVATIVES and tuple(words[index + 1 : index + 2]) == ("(",))
+            if ((word in _DERIVATIVES or word in self.deriving) and words[index + 1 : index + 2] == ["("]) or (
+                word in _DERIVATIVES and tuple(words[index + 1 : index + 2]) == ("(",)
             ):
                 yield f"{word} in {self.entry.name}, under `{_short(condition)}`"
 

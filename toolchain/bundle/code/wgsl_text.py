@@ -1,4 +1,4 @@
-"""WGSL's declarations: a bounded reader of the text, for Slang's output and for hand-written shaders (WGSL, sections 3-11).
+"""WGSL's declarations: a bounded reader of the text, for Slang's output and hand-written shaders (WGSL, sections 3-11).
 
 Statements are not parsed: a function's body is kept as tokens, which `wgsl_flow` follows.
 """

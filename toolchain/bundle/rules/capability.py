@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolchain.bundle.code import facts
-from toolchain.bundle.model import Feature, Target
+from toolchain.bundle.model import Target
 from toolchain.bundle.rules.rule import BundleFinding, rule
 from toolchain.bundle.rules.subject import Subject, Unit, found
+from toolchain.host.enums import Feature
 
 # OpCapability to what dgpu.h calls a feature; Vulkan's registry has the device features behind them (vk.xml,
 # spirvcapability).
@@ -118,8 +119,9 @@ def ptx(subject: Subject) -> Iterator[BundleFinding]:
     "DXIL is signed, and its shader model is recorded",
     why="D3D12 refuses a container whose digest is zero unless the machine is in developer mode: it works for the"
     " developer alone.",
-    mend="Sign it with dxil.dll, the validator that Microsoft ships with DXC for Windows; compilers for other systems leave"
-    " the digest zero. Where only machines in developer mode are meant, allow the finding with that reason.",
+    mend="Sign it with dxil.dll, the validator that Microsoft ships with DXC for Windows; compilers for other"
+    " systems leave the digest zero. Where only machines in developer mode are meant, allow the finding with that"
+    " reason.",
     source="DirectXShaderCompiler, docs/DXIL.rst and DxilContainer.h; measured: DXC 1.8 for Linux writes zeros",
     limits="That the digest is the right one is for D3D12 to say.",
 )
@@ -137,8 +139,8 @@ def dxil(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "K4",
     "what WGSL enables and requires is recorded",
-    why="A device must be asked for shader-f16 or subgroups when it is made; without the record the host does not ask, and"
-    " the module does not compile.",
+    why="A device must be asked for shader-f16 or subgroups when it is made; without the record the host does not"
+    " ask, and the module does not compile.",
     mend="Make it again with `toolchain bundle regenerate`.",
     source="WGSL 4.1, enable and requires; WebGPU, GPUFeatureName",
 )

@@ -22,10 +22,11 @@ from toolchain.bundle.rules import (
 from toolchain.bundle.rules.profiles import PROFILES
 from toolchain.bundle.rules.rule import RULES, BundleFinding, Rule, Severity
 from toolchain.bundle.rules.subject import Subject
+from toolchain.bundle.validators import VALIDATORS
 from toolchain.errors import BundleError
 
-# Importing a family registers its rules.
-FAMILY_MODULES = (container, entries, interface, limits, stages, capability, layout, semantics, rays)
+# Importing a family registers its rules; so does importing the validators.
+FAMILIES = (container, entries, interface, limits, stages, capability, layout, semantics, rays)
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
@@ -51,7 +52,7 @@ class Report:
 
 def rules() -> list[Rule]:
     """All rules, in their families' order."""
-    order = "CEILSKYMR"
+    order = "CEILSKYMRD"
     return sorted(RULES.values(), key=lambda one: (order.index(one.id[0]), int(one.id[1:])))
 
 
@@ -63,11 +64,12 @@ def check(bundle: Bundle, *, profiles: Sequence[str] = ()) -> list[BundleFinding
     for one in rules():
         for finding in one.check(subject):
             key = (finding.rule, finding.where, finding.expected, finding.seen)
-            found.setdefault(key, _allowed(replace(finding, hint=one.mend), bundle))
+            found.setdefault(key, allowed(replace(finding, hint=one.mend), bundle))
     return sorted(found.values(), key=lambda finding: (bool(finding.allowed), _ORDER[finding.severity]))
 
 
-def _allowed(finding: BundleFinding, bundle: Bundle) -> BundleFinding:
+def allowed(finding: BundleFinding, bundle: Bundle) -> BundleFinding:
+    """The finding with the reason of the bundle's allowance that covers it, if one does."""
     for allowance in bundle.allowances:
         if allowance.rule == finding.rule and allowance.entry in (None, finding.entry):
             return replace(finding, allowed=allowance.reason)
@@ -97,4 +99,4 @@ def _fault(error: BundleError) -> BundleFinding:
     )
 
 
-__all__ = ["PROFILES", "Report", "check", "check_file", "rules"]
+__all__ = ["FAMILIES", "PROFILES", "VALIDATORS", "Report", "allowed", "check", "check_file", "rules"]

@@ -18,8 +18,8 @@ FAULTS = {"digest": "C1", "extent": "C2", "content": "C2", "version": "C3"}
 @rule(
     "C1",
     "every section, and the whole file, has the SHA-256 that is recorded of it",
-    why="A flipped bit in code is seldom noticed by a driver: spirv-val accepted 60 of 300 single-bit flips, and the DXIL"
-    " validator 4 of 5 corruptions. What runs is then another shader, or a lost device.",
+    why="A flipped bit in code is seldom noticed by a driver: spirv-val accepted 60 of 300 single-bit flips, and the"
+    " DXIL validator 4 of 5 corruptions. What runs is then another shader, or a lost device.",
     mend="Copy the file again, or make it again with `toolchain bundle regenerate`.",
     source="docs/bundle-format.md, Header and Index; both figures were measured on spirv-val 2025.5 and DXC 1.8",
 )

@@ -71,8 +71,8 @@ def named(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "E2",
     "every backend of the mask has layout and code of every entry, and no other has",
-    why="A host opens the first backend of the mask that it can. One that lacks an entry fails only when that pipeline is"
-    " made, on the machines that have that backend.",
+    why="A host opens the first backend of the mask that it can. One that lacks an entry fails only when that"
+    " pipeline is made, on the machines that have that backend.",
     mend="Make the group for that target, or take the target out of the manifest's targets.",
     source="docs/bundle-format.md, PROD: mask; native/glue/dgpu.h, DGPU_ENOTCOMPILED",
     limits="Render groups are not asked of CUDA, nor ray-tracing groups of backends that have none.",
@@ -128,14 +128,14 @@ def thread_groups(subject: Subject) -> Iterator[BundleFinding]:
 
 
 def _size(size: tuple[int, int, int]) -> str:
-    return " × ".join(map(str, size))
+    return " x ".join(map(str, size))
 
 
 @rule(
     "E4",
     "code that is text holds no NUL",
-    why="cuModuleLoadData and ptxas stop at a NUL, and so do many readers of MSL and WGSL: what is behind it is silently"
-    " not compiled. A bundle stores PTX without the NUL that a host adds in memory.",
+    why="cuModuleLoadData and ptxas stop at a NUL, and so do many readers of MSL and WGSL: what is behind it is"
+    " silently not compiled. A bundle stores PTX without the NUL that a host adds in memory.",
     mend="Look at what wrote the code: it counted the terminator in the size, or cut a multi-byte text.",
     source="CUDA driver API, cuModuleLoadData; measured with ptxas 13.0",
 )

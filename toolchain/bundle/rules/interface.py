@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from toolchain.bundle.code import facts
-from toolchain.bundle.code.facts import Resource
+from toolchain.bundle.code.facts import CodeFacts, Resource
 from toolchain.bundle.fields import Field, implied_block, resolved
 from toolchain.bundle.model import Group, Row, RowKind, Target
-from toolchain.bundle.rules.rule import BundleFinding, Severity, rule
-from toolchain.bundle.rules.subject import Subject, Unit, found
+from toolchain.bundle.rules.rule import BundleFinding, rule
+from toolchain.bundle.rules.subject import Subject, found
 from toolchain.layout import names
 
 _BUFFERS = frozenset({RowKind.BUFFER, RowKind.RW_BUFFER})
@@ -66,9 +67,12 @@ def _in_layout(subject: Subject, rule_id: str, *targets: Target) -> Iterator[Bun
             place = _place(resource)
             if not here and not resource.heap:
                 yield found(
-                    rule_id, f"{place} in the layout", f"{_described(resource)} there in the code alone", unit=unit,
+                    rule_id,
+                    f"{place} in the layout",
+                    f"{_described(resource)} there in the code alone",
+                    unit=unit,
                     row=resource.name,
-                )  # fmt: skip
+                )
             elif here and not any(_same_kind(resource, one, unit.target) for one in here):
                 there = ", ".join(f"{_WORDS[one.kind]} {one.path or '(values)'}" for one in here)
                 yield found(
@@ -98,8 +102,8 @@ def spirv_bindings(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "I2",
     "every group and binding of the WGSL is in the layout, with the same kind, access and a buffer large enough",
-    why="Dawn and wgpu compare a pipeline's bind group layout with the shader when the pipeline is made, and a buffer with"
-    " the minimum binding size when it is bound.",
+    why="Dawn and wgpu compare a pipeline's bind group layout with the shader when the pipeline is made, and a"
+    " buffer with the minimum binding size when it is bound.",
     mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`.",
     source="WebGPU, validating shader binding and minimum buffer binding size",
 )
@@ -155,8 +159,8 @@ def msl_arguments(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "I4",
     "the parameters of the PTX entry have the sizes and offsets of the layout's",
-    why="cuLaunchKernel copies as many bytes for each parameter as the PTX declares. With other sizes a kernel reads past"
-    " its arguments or takes one for another.",
+    why="cuLaunchKernel copies as many bytes for each parameter as the PTX declares. With other sizes a kernel reads"
+    " past its arguments or takes one for another.",
     mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`.",
     source="CUDA driver API, cuLaunchKernel; PTX ISA 7.1",
 )
@@ -192,8 +196,8 @@ def ptx_parameters(subject: Subject) -> Iterator[BundleFinding]:
     "the size of the CUDA global block is the layout's",
     why="The host copies the globals as one block. Where the code packs them otherwise, every parameter behind the"
     " difference is read from the wrong place, pointers included.",
-    mend="Avoid what the two lay out differently; arrays of textures without bound are one such (Slang 2026.12: 8 bytes in"
-    " the layout, and elsewhere in the code).",
+    mend="Avoid what the two lay out differently; arrays of textures without bound are one such (Slang 2026.12: 8"
+    " bytes in the layout, and elsewhere in the code).",
     source="slang-rhi, src/cuda: SLANG_globalParams is filled through cuModuleGetGlobal; measured with Slang 2026.12",
 )
 def cuda_globals(subject: Subject) -> Iterator[BundleFinding]:
@@ -212,8 +216,8 @@ def cuda_globals(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "I6",
     "each row resolves to one field of the layout, and the ways to find it do not disagree",
-    why="A host resolves a row by name and binding, then by name, then by binding. Where these find different fields, the"
-    " row binds the right thing on one backend and another thing on the next.",
+    why="A host resolves a row by name and binding, then by name, then by binding. Where these find different"
+    " fields, the row binds the right thing on one backend and another thing on the next.",
     mend="Make it again with `toolchain bundle regenerate`; rows are derived from the layout.",
     source="native/glue/dgpu.h, DgpuRow: the three steps",
 )
@@ -232,41 +236,39 @@ def rows_resolve(subject: Subject) -> Iterator[BundleFinding]:
 
 def _resolves(group: Group, target: Target, row: Row, fields: list[Field]) -> Iterator[BundleFinding]:
     exact, named, bound = resolved(row, fields)
-    called = dict(group=group, entry=row.entry, target=target, row=row.name)
+    report = partial(found, "I6", group=group, entry=row.entry, target=target, row=row.name)
     seen = f"{_WORDS[row.kind]} at set {row.space}, binding {row.binding}"
     if not named:
         there = ", ".join(one.path for one in bound[:3]) or "no field"
-        yield found("I6", f"a {_WORDS[row.kind]} {row.name} in the layout", f"{there} is there", **called)  # type: ignore[arg-type]
+        yield report(f"a {_WORDS[row.kind]} {row.name} in the layout", f"{there} is there")
         return
     if row.binding is not None and not exact:
         one = named[0]
         wanted = f"{one.path} at set {one.space}, binding {one.binding}"
         if one.kind is RowKind.VALUE:
             wanted, seen = f"{wanted}, byte {one.offset_bytes}", f"{seen}, byte {row.offset_bytes}"
-        yield found("I6", wanted, seen, **called)  # type: ignore[arg-type]
+        yield report(wanted, seen)
         return
     one = (exact or named)[0]
     if one.kind is RowKind.VALUE and (one.offset_bytes, one.size_bytes) != (row.offset_bytes, row.size_bytes):
-        yield found(
-            "I6",
+        yield report(
             f"byte {one.offset_bytes}, {one.size_bytes} bytes, as in the layout",
             f"byte {row.offset_bytes}, {row.size_bytes} bytes",
-            **called,  # type: ignore[arg-type]
         )
     others = [other for other in bound if other.path != one.path and other.kind == row.kind]
     if others and row.kind is not RowKind.VALUE and row.count == 1 == others[0].count:
-        yield found("I6", f"{row.name} alone at its binding", f"{others[0].path} is there too", **called)  # type: ignore[arg-type]
+        yield report(f"{row.name} alone at its binding", f"{others[0].path} is there too")
 
 
 @rule(
     "I7",
     "rows that the code of no entry uses are marked so, and no others",
-    why="A host that must bind every row makes a dummy for what nobody reads; one that skips a marked row which the code"
-    " does read leaves a descriptor unbound.",
+    why="A host that must bind every row makes a dummy for what nobody reads; one that skips a marked row which the"
+    " code does read leaves a descriptor unbound.",
     mend="Make it again with `toolchain bundle regenerate`.",
     source="docs/bundle-format.md, ROWS: flags",
-    limits="Push constants, argument buffers of Metal and CUDA's parameters are one piece: what is unused in them is not"
-    " seen.",
+    limits="Push constants, argument buffers of Metal and CUDA's parameters are one piece: what is unused in them is"
+    " not seen.",
 )
 def dropped_rows(subject: Subject) -> Iterator[BundleFinding]:
     """The flag against the bindings of all codes of the group."""
@@ -274,24 +276,44 @@ def dropped_rows(subject: Subject) -> Iterator[BundleFinding]:
         for recorded in group.layouts:
             target = recorded.target
             units = [unit for entry in group.entries if (unit := subject.unit(group, entry.name, target))]
-            if target not in (Target.VULKAN, Target.WEBGPU, Target.METAL) or len(units) != len(group.entries):
+            if len(units) != len(group.entries):
                 continue
-            used = {_key(resource, target) for unit in units for resource in unit.facts.used_by(unit.code.name)}
-            heaps = any(resource.heap for unit in units for resource in unit.facts.resources)
+            used = dropped_places([(unit.code.name, unit.facts) for unit in units], target)
             for row in recorded.rows:
-                if row.binding is None or row.category == names.METAL_ARGUMENT_BUFFER_ELEMENT or heaps:
-                    continue
-                place = (row.category if target is Target.METAL else row.space, row.binding)
-                if (place not in used) != row.dropped:
+                dropped = is_dropped(row, target, used)
+                if dropped != row.dropped and used is not None:
                     yield found(
                         "I7",
-                        f"{'' if place not in used else 'not '}marked as unused",
+                        "marked as unused" if dropped else "not marked as unused",
                         "marked" if row.dropped else "not marked",
                         group=group,
                         entry=row.entry,
                         target=target,
                         row=row.name,
                     )
+
+
+Places = frozenset[tuple[int, int]]
+
+
+def dropped_places(read: Iterable[tuple[str, CodeFacts]], target: Target) -> Places | None:
+    """The places that a group's codes (each with its entry's name) bind; None where they do not tell."""
+    if target not in (Target.VULKAN, Target.WEBGPU, Target.METAL):
+        return None
+    used: set[tuple[int, int]] = set()
+    for name, facts_of_code in read:
+        for resource in facts_of_code.used_by(name):
+            if resource.heap:
+                return None
+            used.add(_key(resource, target))
+    return frozenset(used)
+
+
+def is_dropped(row: Row, target: Target, places: Places | None) -> bool:
+    """Whether no code binds a row. What is not bound by itself is not known to be unused."""
+    if places is None or row.binding is None or row.category == names.METAL_ARGUMENT_BUFFER_ELEMENT:
+        return False
+    return ((row.category if target is Target.METAL else row.space), row.binding) not in places
 
 
 def _key(resource: Resource, target: Target) -> tuple[int, int]:
@@ -304,8 +326,8 @@ def _key(resource: Resource, target: Target) -> tuple[int, int]:
     "I8",
     "no two resources have one binding",
     why="The second descriptor that is written replaces the first one: a texture where the shader wants another.",
-    mend="Take explicit bindings out of the shader, or give each its own. Aliases of one descriptor heap are meant to share"
-    " a place and are not reported.",
+    mend="Take explicit bindings out of the shader, or give each its own. Aliases of one descriptor heap are meant"
+    " to share a place and are not reported.",
     source="Vulkan 15.6.3; WebGPU: each binding occurs once in a bind group layout",
 )
 def unique_bindings(subject: Subject) -> Iterator[BundleFinding]:
@@ -335,8 +357,8 @@ def _may_share(one: Resource, other: Resource) -> bool:
 @rule(
     "I9",
     "not both the vertex and the fragment entry of one program have uniforms of their own",
-    why="On Vulkan they become push constants; each module reads them from offset 0, and slang-rhi writes them one after"
-    " the other: the fragment shader reads the vertex shader's. The picture is wrong, and nothing reports it.",
+    why="On Vulkan they become push constants; each module reads them from offset 0, and slang-rhi writes them one"
+    " after the other: the fragment shader reads the vertex shader's. The picture is wrong, and nothing reports it.",
     mend="Move the uniforms of one of them, or of both, into a global or a parameter block.",
     source="slang-rhi d1ef4f55 with Slang 2026.12: measured, with the compiler loaded too",
 )
@@ -364,6 +386,3 @@ def entry_uniforms(subject: Subject) -> Iterator[BundleFinding]:
                 target=Target.VULKAN,
                 what=f"pipeline {pipeline.name}",
             )
-
-
-__all__ = ["Severity", "Unit", "at_place"]

@@ -57,7 +57,7 @@ def compare(wanted: Contents, seen: Contents) -> tuple[Leaf | None, Leaf | None]
 def _said(leaf: Leaf | None) -> str:
     if leaf is None:
         return "nothing more"
-    vector = f"{leaf.components} × " if leaf.components > 1 else ""
+    vector = f"{leaf.components} x " if leaf.components > 1 else ""
     return f"{vector}{8 * leaf.width} bits at byte {leaf.offset_bytes}"
 
 
@@ -70,8 +70,9 @@ def _is_inside_matrix(leaf: Leaf | None) -> bool:
     "offsets and sizes in buffers are those of the code, backend by backend",
     why="One struct has several layouts: {float3; float; float3[2]; bool} takes 64 bytes in SPIR-V's and WGSL's uniform"
     " rules, 80 in Metal and 44 in CUDA. Bytes written by another backend's offsets are other values.",
-    mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`. Where the compiler itself"
-    " disagrees with its code (Slang 2026.12: a ConstantBuffer inside a ParameterBlock, on WGSL), move the member.",
+    mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`. Where the compiler"
+    " itself disagrees with its code (Slang 2026.12: a ConstantBuffer inside a ParameterBlock, on WGSL), move the"
+    " member.",
     source="SPIR-V Offset and ArrayStride; WGSL 14.4.1; MSL 2.2; measured with Slang 2026.12",
     limits="CUDA's and DXIL's blocks are compared by size alone; Metal's where the text is understood.",
 )
@@ -91,8 +92,8 @@ def offsets(subject: Subject) -> Iterator[BundleFinding]:
     "Y2",
     "a host can use one struct on all backends",
     why="Where a buffer's layout differs between backends, one struct of the host's is right on one of them alone.",
-    mend="Fill each backend's buffer by its own offsets: `toolchain bundle headers` makes a struct a backend, with static"
-    " asserts. Or order members so that all agree: float4 and scalars only, no float3 arrays, no bool.",
+    mend="Fill each backend's buffer by its own offsets: `toolchain bundle headers` makes a struct a backend, with"
+    " static asserts. Or order members so that all agree: float4 and scalars only, no float3 arrays, no bool.",
     source="measured with Slang 2026.12; see Y1",
     severity=Severity.NOTE,
 )
@@ -126,7 +127,8 @@ def parity(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "Y3",
     "the strides of matrices are those of the code",
-    why="A matrix with another stride is sheared: its first row is right, which hides it in tests with identity matrices.",
+    why="A matrix with another stride is sheared: its first row is right, which hides it in tests with identity"
+    " matrices.",
     mend="Make layout and code again from one linked program, with the same -matrix-layout and buffer-layout options.",
     source="SPIR-V MatrixStride, RowMajor and ColMajor; WGSL 14.4.1",
 )
@@ -136,8 +138,9 @@ def matrices(subject: Subject) -> Iterator[BundleFinding]:
         difference = compare(wanted, seen)
         if difference and _is_inside_matrix(difference[0]) and difference[1]:
             number = difference[0].matrix if difference[0] else 0
-            yield found("Y3", f"vector {number} of a matrix: {_said(difference[0])}", _said(difference[1]), unit=unit,
-                        row=name)  # fmt: skip
+            yield found(
+                "Y3", f"vector {number} of a matrix: {_said(difference[0])}", _said(difference[1]), unit=unit, row=name
+            )
 
 
 @rule(

@@ -41,7 +41,7 @@ _SAMPLERS = (RowKind.SAMPLER, RowKind.TEXTURE_SAMPLER)
 
 
 def usage(unit: Unit) -> dict[str, int]:
-    """What an entry's code uses, by the names of `Limits`; arrays count by their elements, unbounded ones not at all."""
+    """What an entry's code uses, by the names of `Limits`; arrays count by their elements, unbounded ones as none."""
     used = unit.facts.used_by(unit.code.name)
 
     def count(*kinds: RowKind) -> int:
@@ -148,12 +148,12 @@ def webgpu(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "L2",
     "MSL stays within Metal's limits",
-    why="Metal has 31 buffer, 128 texture and 16 sampler indices a stage, 1,024 threads and 32 KiB of threadgroup memory:"
-    " past them the library does not compile, or the pipeline state is refused.",
+    why="Metal has 31 buffer, 128 texture and 16 sampler indices a stage, 1,024 threads and 32 KiB of threadgroup"
+    " memory: past them the library does not compile, or the pipeline state is refused.",
     mend=_MEND,
     source="Apple, Metal Feature Set Tables; MSL specification 5.2.1",
-    limits="What an argument buffer holds is not counted; how many threads a kernel's registers allow, Metal says at run"
-    " time alone.",
+    limits="What an argument buffer holds is not counted; how many threads a kernel's registers allow, Metal says at"
+    " run time alone.",
 )
 def metal(subject: Subject) -> Iterator[BundleFinding]:
     """Metal's hard limits."""
@@ -176,7 +176,8 @@ def vulkan(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "L4",
     "PTX keeps within CUDA's static shared memory and thread groups",
-    why="Static shared memory is at most 48 KiB on every GPU; ptxas refuses more, at run time, when the driver compiles.",
+    why="Static shared memory is at most 48 KiB on every GPU; ptxas refuses more, at run time, when the driver"
+    " compiles.",
     mend="Use less shared memory, or dynamic shared memory, which a launch can be given more of.",
     source="CUDA C++ Programming Guide, technical specifications per compute capability; measured: ptxas 13.0 refuses",
 )

@@ -169,7 +169,7 @@ ADRENO_650 = Limits(
     push_bytes=128,
 )
 
-_REPORT = "device reports in KhronosGroup/Vulkan-Profiles, profiles/LunarG: the lowest value of "
+_REPORT = "reports in KhronosGroup/Vulkan-Profiles, profiles/LunarG: the lowest value of "
 _NOT_MEASURED = (
     "public device reports (vulkan.gpuinfo.org), of several drivers the lowest; not measured by this project"
 )
@@ -180,7 +180,8 @@ PROFILES: dict[str, Profile] = {
     for profile in (
         Profile(
             "webgpu", "WebGPU's default limits", "L1", (Target.WEBGPU,), WEBGPU,
-            "WebGPU specification, 3.6.2 Limits: default values; Dawn over Metal allows 10 storage buffers", always=True,
+            "WebGPU specification, 3.6.2 Limits: default values; Dawn over Metal allows 10 storage buffers",
+            always=True,
         ),
         Profile(
             "metal", "Metal", "L2", _METAL, METAL, "Apple, Metal Feature Set Tables: all families", always=True
@@ -205,8 +206,12 @@ PROFILES: dict[str, Profile] = {
             "VP_KHR_roadmap_2026 with the Vulkan 1.4 limits that it requires, Vulkan-Profiles",
         ),
         Profile("turing", "NVIDIA Turing", "L5", _VULKAN, TURING, _REPORT + "GeForce GTX 1650, driver 610.43"),
-        Profile("rdna2", "AMD RDNA 2", "L5", _VULKAN, RDNA2, _REPORT + "Radeon RX 6600 (radv) and RX 6800 XT (Windows)"),
-        Profile("xe1", "Intel Xe, first generation", "L5", _VULKAN, XE1, _REPORT + "Iris Xe (Tiger Lake GT2), Mesa 26.1"),
+        Profile(
+            "rdna2", "AMD RDNA 2", "L5", _VULKAN, RDNA2, _REPORT + "Radeon RX 6600 (radv) and RX 6800 XT (Windows)"
+        ),
+        Profile(
+            "xe1", "Intel Xe, first generation", "L5", _VULKAN, XE1, _REPORT + "Iris Xe (Tiger Lake GT2), Mesa 26.1"
+        ),
         Profile("apple7", "Apple M1 and A14", "L5", _METAL, APPLE7, "Apple, Metal Feature Set Tables: family Apple7"),
         Profile("mali-g710", "Arm Mali-G710", "L5", _VULKAN, MALI_G710, _NOT_MEASURED),
         Profile("adreno-650", "Qualcomm Adreno 650", "L5", _VULKAN, ADRENO_650, _NOT_MEASURED),

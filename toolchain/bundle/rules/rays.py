@@ -17,9 +17,10 @@ MOST_RECURSION = 1
 @rule(
     "R1",
     "payloads are at most 128 bytes, hit attributes 32, recursion 1, and recorded as the code has them",
-    why="The host makes every ray-tracing pipeline with these sizes. A larger payload overwrites the stack of the tracing"
-    " shader; D3D12 and OptiX are told the size and trust it.",
-    mend="Make the payload smaller (pack to half, or keep an index to a buffer), and trace in a loop instead of recursing.",
+    why="The host makes every ray-tracing pipeline with these sizes. A larger payload overwrites the stack of the"
+    " tracing shader; D3D12 and OptiX are told the size and trust it.",
+    mend="Make the payload smaller (pack to half, or keep an index to a buffer), and trace in a loop instead of"
+    " recursing.",
     source="native/glue/dgpu.h, ray-tracing pipelines; D3D12_RAYTRACING_SHADER_CONFIG",
     limits="Sizes are read from SPIR-V alone; how deep a pipeline recurses no code says.",
 )
@@ -43,11 +44,21 @@ def sizes(subject: Subject) -> Iterator[BundleFinding]:
                     "R1", f"{what} of at most {most} bytes", f"{max(recorded, seen)} bytes", group=group, what=where
                 )
             elif seen > recorded:
-                yield found("R1", f"{what} of {seen} bytes recorded, as in the SPIR-V", f"{recorded} bytes", group=group,
-                            what=where)  # fmt: skip
+                yield found(
+                    "R1",
+                    f"{what} of {seen} bytes recorded, as in the SPIR-V",
+                    f"{recorded} bytes",
+                    group=group,
+                    what=where,
+                )
         if pipeline.ray_recursion > MOST_RECURSION:
-            yield found("R1", f"recursion of at most {MOST_RECURSION}", str(pipeline.ray_recursion), group=group,
-                        what=f"pipeline {pipeline.name}")  # fmt: skip
+            yield found(
+                "R1",
+                f"recursion of at most {MOST_RECURSION}",
+                str(pipeline.ray_recursion),
+                group=group,
+                what=f"pipeline {pipeline.name}",
+            )
 
 
 @rule(
@@ -68,8 +79,8 @@ def hit_groups(subject: Subject) -> Iterator[BundleFinding]:
 @rule(
     "R3",
     "there is one ray generation shader, and it alone takes parameters",
-    why="The host starts the one ray generation shader and gives it its parameters; hit and miss shaders have no place in"
-    " the shader table for any, and read zeros or another shader's.",
+    why="The host starts the one ray generation shader and gives it its parameters; hit and miss shaders have no"
+    " place in the shader table for any, and read zeros or another shader's.",
     mend="Move the parameters of the others into globals or a parameter block.",
     source="native/glue/dgpu.h, ray-tracing pipelines",
 )
@@ -91,5 +102,12 @@ def ray_generation(subject: Subject) -> Iterator[BundleFinding]:
             for row in recorded.rows:
                 entry = group.entry(row.entry) if row.entry else None
                 if entry is not None and entry.stage != facts.RAY_GENERATION:
-                    yield found("R3", "parameters of the ray generation entry alone", f"{row.name} of {entry.name}",
-                                group=group, entry=entry.name, target=recorded.target, row=row.name)  # fmt: skip
+                    yield found(
+                        "R3",
+                        "parameters of the ray generation entry alone",
+                        f"{row.name} of {entry.name}",
+                        group=group,
+                        entry=entry.name,
+                        target=recorded.target,
+                        row=row.name,
+                    )

@@ -82,6 +82,7 @@ FAMILIES = {
     "Y": "layout",
     "M": "semantics",
     "R": "rays",
+    "D": "outside validators",
 }
 
 

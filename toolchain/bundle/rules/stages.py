@@ -26,11 +26,12 @@ def _entry_facts(unit: Unit) -> EntryFacts | None:
 @rule(
     "S1",
     "each fragment input has a vertex output of the same location, type and interpolation",
-    why="What no vertex output writes is undefined in the fragment shader: black on one driver, garbage on the next. Dawn"
-    " and Metal refuse the pipeline.",
+    why="What no vertex output writes is undefined in the fragment shader: black on one driver, garbage on the next."
+    " Dawn and Metal refuse the pipeline.",
     mend="Give both entries the same struct of varyings.",
     source="Vulkan 16.1.3, interface matching; WebGPU, validating inter-stage interfaces",
-    limits="Between Vulkan's stages the fragment's interpolation alone counts; Metal's are matched by their user(…) name.",
+    limits="Between Vulkan's stages the fragment's interpolation alone counts; Metal's are matched by their user(…)"
+    " name.",
 )
 def linked(subject: Subject) -> Iterator[BundleFinding]:
     """Pairs of a pipeline's vertex and fragment entries, on each backend."""
@@ -55,8 +56,13 @@ def _linked(vertex: Unit, fragment: Unit) -> Iterator[BundleFinding]:
         if output is None:
             yield found("S1", f"an output of {vertex.entry.name} at {place}", "none", unit=fragment, row=wanted.name)
         elif not _fits(output.type, wanted.type):
-            yield found("S1", f"{output.type} at {place}, as {vertex.entry.name} writes it", wanted.type, unit=fragment,
-                        row=wanted.name)  # fmt: skip
+            yield found(
+                "S1",
+                f"{output.type} at {place}, as {vertex.entry.name} writes it",
+                wanted.type,
+                unit=fragment,
+                row=wanted.name,
+            )
         elif fragment.target is Target.WEBGPU and output.interpolation != wanted.interpolation:
             yield found(
                 "S1",
@@ -66,8 +72,13 @@ def _linked(vertex: Unit, fragment: Unit) -> Iterator[BundleFinding]:
                 row=wanted.name,
             )
         elif wanted.type[:1] in ("u", "i") and not wanted.interpolation.startswith("flat"):
-            yield found("S1", f"flat interpolation of {wanted.type} at {place}", wanted.interpolation, unit=fragment,
-                        row=wanted.name)  # fmt: skip
+            yield found(
+                "S1",
+                f"flat interpolation of {wanted.type} at {place}",
+                wanted.interpolation,
+                unit=fragment,
+                row=wanted.name,
+            )
 
 
 def _match(one: Varying) -> tuple[object, int]:
@@ -86,8 +97,8 @@ def _fits(output: str, wanted: str) -> bool:
 @rule(
     "S2",
     "vertex attributes are dense from 0 and the same on every backend",
-    why="One description of the vertex input serves all backends: the host numbers attributes in order. A location that is"
-    " elsewhere on one backend reads normals as positions there.",
+    why="One description of the vertex input serves all backends: the host numbers attributes in order. A location"
+    " that is elsewhere on one backend reads normals as positions there.",
     mend="Take explicit locations out of the vertex struct.",
     source="native/glue/dgpu.h, vertex input; measured: Slang numbers them in order on every target",
     limits="SPIR-V leaves out attributes that the shader does not read: a gap there is no finding.",
@@ -107,13 +118,23 @@ def attributes(subject: Subject) -> Iterator[BundleFinding]:
                 total = _declared_inputs(subject, group, entry.name, target)
                 for one in read.inputs:
                     if total is not None and one.location >= total:
-                        yield found("S2", f"locations 0 to {total - 1}, as in the layout", f"location {one.location}",
-                                    unit=unit, row=one.name)  # fmt: skip
+                        yield found(
+                            "S2",
+                            f"locations 0 to {total - 1}, as in the layout",
+                            f"location {one.location}",
+                            unit=unit,
+                            row=one.name,
+                        )
                     word = _portable(one.type)
                     known, where = types.setdefault(one.location, (word, target))
                     if known != word:
-                        yield found("S2", f"{known} at location {one.location}, as in {where.language}", word, unit=unit,
-                                    row=one.name)  # fmt: skip
+                        yield found(
+                            "S2",
+                            f"{known} at location {one.location}, as in {where.language}",
+                            word,
+                            unit=unit,
+                            row=one.name,
+                        )
                 if target is not Target.VULKAN and total is not None:
                     missing = sorted(set(range(total)) - {step for one in read.inputs for step in _steps(one)})
                     if missing:
@@ -129,11 +150,17 @@ def _declared_inputs(subject: Subject, group: Group, name: str, target: Target) 
     if layout is None:
         return None
     point = next((one for one in layout.entry_points if one.name == name), None)
-    if point is None or point.var_layout is None:
+    if point is None:
         return None
-    kind = layout.var_layouts[point.var_layout].type_layout
-    size = layout.type_layouts[kind].size(names.VARYING_INPUT) if kind is not None else 0
-    return size if isinstance(size, int) else None
+    end = 0
+    for parameter in point.parameters:
+        var = layout.var_layouts[parameter]
+        size = layout.type_layouts[var.type_layout].size(names.VARYING_INPUT) if var.type_layout is not None else 0
+        offset = var.offset(names.VARYING_INPUT)
+        if not isinstance(size, int) or not isinstance(offset, int):
+            return None
+        end = max(end, offset + size if size else 0)
+    return end
 
 
 _MSL_WORDS = {"float": "f32", "half": "f16", "int": "i32", "uint": "u32", "short": "i16", "ushort": "u16"}

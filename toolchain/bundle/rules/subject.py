@@ -75,7 +75,7 @@ class Subject:
         if key not in self._layouts:
             recorded = group.layout(target)
             try:
-                self._layouts[key] = recorded and parse_layout(recorded.payload, where=group.name)
+                self._layouts[key] = parse_layout(recorded.payload, where=group.name) if recorded else None
             except LayoutError as error:
                 self._layouts[key] = error
         return self._layouts[key]
