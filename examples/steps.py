@@ -55,7 +55,7 @@ def make(chosen: Choices, folder: Path, bundle: str) -> Path:
     OUTPUT.mkdir(parents=True, exist_ok=True)
     path = OUTPUT / bundle
     toolchain(chosen, "bundle", "regenerate", "--quiet", folder / "bundle.toml")
-    #    toolchain(chosen, "check", "bundle", "--quiet", path)
+    toolchain(chosen, "check", "bundle", "--quiet", path)
     sys.stdout.flush()
     return path
 

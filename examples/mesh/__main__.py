@@ -10,8 +10,8 @@ from examples.mesh.png import png
 from examples.steps import OUTPUT, WAIT_S, choices, make, opened
 from toolchain.host import (
     Address,
-    Bundle,
     BufferUse,
+    Bundle,
     ColorAttachment,
     ColorTarget,
     Compare,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Union
+from typing import TypeAlias
 
 from toolchain import layout as layouts
 from toolchain.bundle.model import Bundle, Group, Target
@@ -106,7 +106,7 @@ class Struct:
     size_bytes: int
 
 
-Type = Union[Scalar, Vector, Matrix, Array, Opaque, Struct]
+Type: TypeAlias = Scalar | Vector | Matrix | Array | Opaque | Struct
 
 
 @dataclass(frozen=True)
@@ -257,8 +257,9 @@ class _Walk:
             self._members(element, path, level + 1)
         elif kind.kind == names.KIND_STRUCT:
             self._members(kind, path, level + 1)
-        elif self._is_structured(kind) and (element := self._type_layout(kind.element_type_layout)) is not None:
-            if element.kind == names.KIND_STRUCT:
+        elif self._is_structured(kind):
+            element = self._type_layout(kind.element_type_layout)
+            if element is not None and element.kind == names.KIND_STRUCT:
                 self._add(element, name, f"element of {path}")
 
     def _is_structured(self, kind: TypeLayout) -> bool:

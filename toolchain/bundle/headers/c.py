@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from toolchain.bundle.headers.plan import Plan, Slot, comment, users
+from toolchain.bundle.headers.plan import Plan, Slot, comment, title, users
 from toolchain.bundle.structs import identifier
 
 _TYPES = {"f": {32: "float", 64: "double"}}
@@ -16,7 +16,7 @@ def text(name: str, plans: Sequence[Plan], notes: Sequence[str]) -> str:
     guard = f"{prefix.upper()}_H"
     names = {plan.name: f"{prefix}_{plan.name}" for plan in plans}
     lines = [
-        f"// Structures of the shader bundle {comment(name)}, as its recorded layouts have them. Generated: do not edit.",
+        f"// {title(name)}",
         *(f"// {comment(note)}" for note in notes),
         f"#ifndef {guard}",
         f"#define {guard}",

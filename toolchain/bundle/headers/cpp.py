@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolchain.bundle.headers.c import assertions, declaration
-from toolchain.bundle.headers.plan import Plan, comment, users
+from toolchain.bundle.headers.plan import Plan, comment, title, users
 from toolchain.bundle.structs import identifier
 
 
@@ -14,7 +14,7 @@ def text(name: str, plans: Sequence[Plan], notes: Sequence[str]) -> str:
     space = identifier(name)
     names = {plan.name: plan.name for plan in plans}
     lines = [
-        f"// Structures of the shader bundle {comment(name)}, as its recorded layouts have them. Generated: do not edit.",
+        f"// {title(name)}",
         *(f"// {comment(note)}" for note in notes),
         "#pragma once",
         "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from toolchain.bundle.headers.plan import Plan, Slot, comment, users
+from toolchain.bundle.headers.plan import Plan, Slot, comment, title, users
 
 _CTYPES = {"f32": "c_float", "f64": "c_double"}
 
@@ -13,7 +13,7 @@ def text(name: str, plans: Sequence[Plan], notes: Sequence[str]) -> str:
     """The module."""
     names = {plan.name for plan in plans}
     lines = [
-        f"# Structures of the shader bundle {comment(name)}, as its recorded layouts have them. Generated: do not edit.",
+        f"# {title(name)}",
         *(f"# {comment(note)}" for note in notes),
         "",
         "import ctypes",
@@ -38,7 +38,7 @@ def text(name: str, plans: Sequence[Plan], notes: Sequence[str]) -> str:
         '        raise ImportError(f"{_class.__name__}: {ctypes.sizeof(_class)} bytes, expected {_size}")',
         "    for _name, _offset in _offsets.items():",
         "        if getattr(_class, _name).offset != _offset:",
-        '            raise ImportError(f"{_class.__name__}.{_name}: at {getattr(_class, _name).offset}, not {_offset}")',
+        '            raise ImportError(f"{_class.__name__}.{_name} is not at {_offset}")',
     ]
     return "\n".join([*lines, ""])
 

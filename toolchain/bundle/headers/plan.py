@@ -13,14 +13,128 @@ from toolchain.bundle.structs import Array, Matrix, Member, Named, Opaque, Scala
 
 # Words that a name must not be in any of the three languages, so that names are the same in all.
 _RESERVED = frozenset(
-    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const consteval "
-    "constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit export extern false "
-    "float for friend goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq "
-    "private protected public register reinterpret_cast requires restrict return short signed sizeof static "
-    "static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename union "
-    "unsigned using virtual void volatile wchar_t while xor xor_eq None True False as assert async await def del elif "
-    "except finally from global import in is lambda nonlocal pass raise with yield ctypes "
-    "f32 f64 i8 i16 i32 i64 u8 u16 u32 u64".split()  # the last line: words of Slot.base
+    [
+        "alignas",
+        "alignof",
+        "and",
+        "and_eq",
+        "asm",
+        "auto",
+        "bitand",
+        "bitor",
+        "bool",
+        "break",
+        "case",
+        "catch",
+        "char",
+        "class",
+        "compl",
+        "concept",
+        "const",
+        "consteval",
+        "constexpr",
+        "constinit",
+        "continue",
+        "decltype",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "dynamic_cast",
+        "else",
+        "enum",
+        "explicit",
+        "export",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "friend",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "mutable",
+        "namespace",
+        "new",
+        "noexcept",
+        "not",
+        "not_eq",
+        "nullptr",
+        "operator",
+        "or",
+        "or_eq",
+        "private",
+        "protected",
+        "public",
+        "register",
+        "reinterpret_cast",
+        "requires",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "static_assert",
+        "static_cast",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "thread_local",
+        "throw",
+        "true",
+        "try",
+        "typedef",
+        "typeid",
+        "typename",
+        "union",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+        "volatile",
+        "wchar_t",
+        "while",
+        "xor",
+        "xor_eq",
+        "None",
+        "True",
+        "False",
+        "as",
+        "assert",
+        "async",
+        "await",
+        "def",
+        "del",
+        "elif",
+        "except",
+        "finally",
+        "from",
+        "global",
+        "import",
+        "in",
+        "is",
+        "lambda",
+        "nonlocal",
+        "pass",
+        "raise",
+        "with",
+        "yield",
+        "ctypes",
+        "f32",
+        "f64",
+        "i8",
+        "i16",
+        "i32",
+        "i64",
+        "u8",
+        "u16",
+        "u32",
+        "u64",
+    ]  # the last ten: words of Slot.base
 )
 _INTEGERS = {"int": 4, "int8_t": 1, "int16_t": 2, "int64_t": 8}
 _FLOATS = {"float": 4, "double": 8}
@@ -113,15 +227,18 @@ def _slots_of(member: Member, end_bytes: int, names: Mapping[Struct, str]) -> li
     if isinstance(kind, Matrix) and at + kind.vectors * kind.step_bytes > end_bytes:
         row = Vector(kind.element, kind.length, kind.length * kind.element.size_bytes)
         note = spelled(kind)
-        found = _slots_of(
+        rows = _slots_of(
             replace(member, type=Array(row, kind.vectors, kind.step_bytes, kind.size_bytes)), end_bytes, names
         )
-        return [replace(slot, note=note) for slot in found]
+        return [replace(slot, note=note) for slot in rows]
     if isinstance(kind, Array) and at + kind.count * kind.stride_bytes > end_bytes:
         last = Member(f"{member.name}_last", kind.element, at + (kind.count - 1) * kind.stride_bytes)
         most = replace(kind, count=kind.count - 1, size_bytes=(kind.count - 1) * kind.stride_bytes)
         if last.end_bytes <= end_bytes and kind.count > 1:
-            return [*_slots_of(replace(member, type=most), last.offset_bytes, names), *_slots_of(last, end_bytes, names)]
+            return [
+                *_slots_of(replace(member, type=most), last.offset_bytes, names),
+                *_slots_of(last, end_bytes, names),
+            ]
         kind = Opaque(spelled(kind), kind.size_bytes)
     found = _shape(kind, names)
     if found is None:
@@ -206,6 +323,11 @@ def _allowed(name: str, taken: set[str]) -> str:
 def comment(text: str) -> str:
     """Text from a bundle as a comment of one line: nothing in it ends the comment or continues it."""
     return "".join(c if c.isprintable() and c != "\\" else "?" for c in text)
+
+
+def title(name: str) -> str:
+    """What the first line of a file says."""
+    return f"Structures of the shader bundle {comment(name)}, from its recorded layouts. Generated: do not edit."
 
 
 def users(plan: Plan) -> list[str]:
