@@ -136,6 +136,7 @@ def slang_version(root: Path) -> str | None:
 
 
 def _gather(pins: PinSet, request: Request, job: Job) -> _Gathered:
+    job = dataclasses.replace(job, force=False)  # of what is built, not of what it is built from
     choice, platform = request.choice, job.platform
     slang_pin = pins.get("slang", choice.profile)
     if request.slang is not None:
