@@ -13,21 +13,23 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toolchain import __version__
 from toolchain.bundle import format as dgb
-from toolchain.bundle.assembly import group_of, unit_name
-from toolchain.bundle.difference import differences, restricted
 from toolchain.bundle.manifest import Manifest, Program
 from toolchain.bundle.model import Bundle, Group, GroupKind, Input, InputKind, Producer, Target
 from toolchain.bundle.notes import Notes
-from toolchain.bundle.recording import Failed, Recorded, Recorder, Request, record
 from toolchain.digest import Sha256
 from toolchain.errors import BundleError
 from toolchain.fingerprint import fingerprint
 from toolchain.layout import parse as parse_layout
 from toolchain.locks import hold
 from toolchain.progress import Progress
+
+if TYPE_CHECKING:  # only what makes something needs them, and most runs make nothing
+    from toolchain.bundle.assembly import Part
+    from toolchain.bundle.recording import Request
 
 # Raise it when equal inputs give another bundle because this package changed.
 _RECIPE = 1
@@ -127,6 +129,11 @@ def regenerate(manifest: Manifest, job: Job) -> Outcome:
     return Outcome(**{**outcome.__dict__, "left_out": left_out})
 
 
+def unit_name(program: Program, target: Target) -> str:
+    """What a program on a target is called: `GROUP/TARGET`."""
+    return f"{program.name}/{target.language}"
+
+
 def _in_words(outcome: Outcome) -> str:
     if outcome.differences:
         return "differs"
@@ -186,38 +193,37 @@ def _make(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Un
     with hold(lock, purpose=purpose, timeout_s=_LOCK_TIMEOUT_S, on_wait=job.progress.note):
         key = _key(job.tools)
         files = _Files(manifest.folder)
-        of_manifest = _manifest_digest(manifest)
+        of_manifest = Sha256.of_file(manifest.path)
         old = _notes_of(notes_at, manifest.output, key)
         current: set[str] = set()
         if old is not None:
             current = {name for name, unit in units.items() if _is_current(old, name, unit, files)}
             if len(current) == len(units) == len(old.parts) and old.manifest == of_manifest:
                 return Outcome(manifest.output, written=False, made=0, kept=len(units), left_out=())
-        bundle = dgb.read(manifest.output) if current else None
-        kept = _kept(bundle, units, current)
-        recorded = _record(manifest, [unit for name, unit in units.items() if name not in kept], job)
-        sources: dict[str, Sources] = {name: files.digests(one.sources) for name, one in recorded.items()}
+        kept = _kept(dgb.read(manifest.output), units, current) if current else {}
+        made, paths = _record(manifest, [unit for name, unit in units.items() if name not in kept], job)
+        sources: dict[str, Sources] = {name: files.digests(of_part) for name, of_part in paths.items()}
         if old is not None:
             sources |= {name: old.parts[name][1] for name in kept}
-        made = _assembled(manifest, targets, units, {**kept, **recorded}, sources, bundle, job.tools)
-        data = dgb.write(made)
+        data = dgb.write(_assembled(manifest, targets, units, {**kept, **made}, sources, job.tools))
         _publish(manifest.output, data)
         parts = {name: (unit.digest, sources[name]) for name, unit in units.items()}
         with contextlib.suppress(OSError):  # without notes, the next run makes all of it
             Notes(key, Sha256.of(data), of_manifest, parts).write(notes_at)
-    return Outcome(manifest.output, written=True, made=len(recorded), kept=len(kept), left_out=())
+    return Outcome(manifest.output, written=True, made=len(made), kept=len(kept), left_out=())
 
 
 def _check(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Unit], job: Job) -> Outcome:
     """Makes all of it, whatever there is, and compares."""
+    from toolchain.bundle.difference import differences, restricted
+
     if not manifest.output.exists():
         found: tuple[str, ...] = (f"{manifest.output} is not there",)
         return Outcome(manifest.output, written=False, made=0, kept=0, left_out=(), differences=found)
     files = _Files(manifest.folder)
-    recorded = _record(manifest, list(units.values()), job)
-    sources = {name: files.digests(one.sources) for name, one in recorded.items()}
-    made = _assembled(manifest, targets, units, recorded, sources, None, job.tools)
-    data = dgb.write(made)
+    parts, paths = _record(manifest, list(units.values()), job)
+    sources = {name: files.digests(of_part) for name, of_part in paths.items()}
+    data = dgb.write(_assembled(manifest, targets, units, parts, sources, job.tools))
     if job.targets is None and manifest.output.read_bytes() == data:
         found = ()
     else:
@@ -228,7 +234,7 @@ def _check(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _U
         found = tuple(differences(there, made))
         if not found and job.targets is None:
             found = ("the files differ in their bytes alone: another version of the format?",)
-    return Outcome(manifest.output, written=False, made=len(recorded), kept=0, left_out=(), differences=found)
+    return Outcome(manifest.output, written=False, made=len(parts), kept=0, left_out=(), differences=found)
 
 
 def _without_inputs(bundle: Bundle) -> Bundle:
@@ -246,10 +252,6 @@ def _key(tools: Tools) -> Sha256:
             "compilers": {name: one.sha256.hex for name, one in tools.compilers.items()},
         }
     )
-
-
-def _manifest_digest(manifest: Manifest) -> Sha256:
-    return Sha256.of_file(manifest.path)
 
 
 def _notes_of(path: Path, output: Path, key: Sha256) -> Notes | None:
@@ -300,50 +302,68 @@ def _is_current(notes: Notes, name: str, unit: _Unit, files: _Files) -> bool:
     return options == unit.digest and all(files.digest(source) == digest for source, digest in sources.items())
 
 
-def _kept(bundle: Bundle | None, units: Mapping[str, _Unit], current: set[str]) -> dict[str, Recorded]:
+def _kept(bundle: Bundle, units: Mapping[str, _Unit], current: set[str]) -> dict[str, Part]:
     """What the bundle that is there holds of the parts that are current."""
-    kept: dict[str, Recorded] = {}
-    groups = {group.name: group for group in bundle.groups} if bundle is not None else {}
-    for name in current:
-        unit = units[name]
-        group = groups.get(unit.program.name)
-        layout = group.layout(unit.target) if group is not None else None
-        if group is None or layout is None:
-            continue
-        codes = [entry.code(unit.target) for entry in group.entries]
-        payloads = tuple(code.payload for code in codes if code is not None)
-        if len(payloads) == len(unit.program.entries):
-            kept[name] = Recorded(layout.payload, payloads, (), "")
+    from toolchain.bundle.assembly import part_in
+
+    groups = {group.name: group for group in bundle.groups}
+    kept: dict[str, Part] = {}
+    for name in sorted(current):
+        group = groups.get(units[name].program.name)
+        part = part_in(group, units[name].target) if group is not None else None
+        if part is not None:
+            kept[name] = part
     return kept
 
 
-def _record(manifest: Manifest, units: Sequence[_Unit], job: Job) -> dict[str, Recorded]:
-    """Runs the recorder. Raises BundleError that names every program that could not be made."""
+def _record(manifest: Manifest, units: Sequence[_Unit], job: Job) -> tuple[dict[str, Part], dict[str, tuple[str, ...]]]:
+    """Runs the recorder: parts, and the paths of each one's sources.
+
+    Raises BundleError that names every program that could not be made.
+    """
+    from toolchain.bundle.assembly import part_of
+    from toolchain.bundle.recording import Failed, Recorder, record
+
     if not units:
-        return {}
+        return {}, {}
     libraries = os.pathsep.join(str(one.libraries) for _, one in sorted(job.tools.compilers.items()))
     recorder = Recorder(job.tools.program, {"LD_LIBRARY_PATH": libraries})
+    by_name = {unit_name(unit.program, unit.target): unit for unit in units}
     requests = [_request(manifest, unit) for unit in units]
+    parts: dict[str, Part] = {}
+    sources: dict[str, tuple[str, ...]] = {}
+    said: dict[str, str] = {}
+    failed: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="toolchain-bundle-") as work:
-        results = record(recorder, requests, jobs=job.jobs, work=Path(work), progress=job.progress)
-    failed = {name: one.reason for name, one in sorted(results.items()) if isinstance(one, Failed)}
+        # Looked into as they come, while the recorders are at the next ones.
+        for name, result in record(recorder, requests, jobs=job.jobs, work=Path(work), progress=job.progress):
+            if isinstance(result, Failed):
+                failed[name] = result.reason
+                continue
+            parts[name] = part_of(by_name[name].program, by_name[name].target, result)
+            sources[name] = result.sources
+            said[name] = result.said
     if failed:
-        shown = [f"{name}: {reason}" for name, reason in list(failed.items())[:_SHOWN_FAILURES]]
-        if len(failed) > _SHOWN_FAILURES:
-            shown.append(f"and {len(failed) - _SHOWN_FAILURES} more")
-        count = f"{len(failed)} of {len(results)}"
-        raise BundleError(
-            f"{manifest.path}: {count} programs could not be made:\n" + "\n".join(shown),
-            hint="nothing was written; mend them and run this again",
-            details={"failed": failed},
-        )
-    recorded = {name: one for name, one in results.items() if isinstance(one, Recorded)}
-    for said in dict.fromkeys(one.said for _, one in sorted(recorded.items()) if one.said):
-        job.progress.note(said)
-    return recorded
+        raise _failure(manifest, failed, len(units))
+    for text in dict.fromkeys(said[name] for name in sorted(said) if said[name]):
+        job.progress.note(text)
+    return parts, sources
+
+
+def _failure(manifest: Manifest, failed: Mapping[str, str], total: int) -> BundleError:
+    shown = [f"{name}: {failed[name]}" for name in sorted(failed)[:_SHOWN_FAILURES]]
+    if len(failed) > _SHOWN_FAILURES:
+        shown.append(f"and {len(failed) - _SHOWN_FAILURES} more")
+    return BundleError(
+        f"{manifest.path}: {len(failed)} of {total} programs could not be made:\n" + "\n".join(shown),
+        hint="nothing was written; mend them and run this again",
+        details={"failed": dict(sorted(failed.items()))},
+    )
 
 
 def _request(manifest: Manifest, unit: _Unit) -> Request:
+    from toolchain.bundle.recording import Request
+
     folder = manifest.folder.absolute()
     options = list(unit.options)
     for number, option in enumerate(options):
@@ -362,25 +382,20 @@ def _assembled(
     manifest: Manifest,
     targets: Sequence[Target],
     units: Mapping[str, _Unit],
-    recorded: Mapping[str, Recorded],
+    parts: Mapping[str, Part],
     sources: Mapping[str, Sources],
-    old: Bundle | None,
     tools: Tools,
 ) -> Bundle:
+    from toolchain.bundle.assembly import group_of
+
     groups: list[Group] = []
-    kept = {group.name: group for group in old.groups} if old is not None else {}
     for program in manifest.programs:
-        names = {target: unit_name(program, target) for target in targets}
-        of_program = {target: recorded[name] for target, name in names.items() if name in recorded}
-        before = kept.get(program.name)
-        if before is not None and _is_whole(before, of_program):
-            groups.append(before)
-        else:
-            groups.append(group_of(program, of_program))
-    any_layout = parse_layout(next(iter(recorded.values())).layout, where=manifest.name).program
+        names = (unit_name(program, target) for target in targets)
+        groups.append(group_of(program, [parts[name] for name in names if name in parts]))
+    by_recorder = parse_layout(groups[0].layouts[0].payload, where=manifest.name).program
     inputs = _inputs(manifest, targets, units, sources, tools)
     return Bundle(
-        producer=Producer(manifest.name, __version__, any_layout.build_tag or "", any_layout.recorder_version),
+        producer=Producer(manifest.name, __version__, by_recorder.build_tag or "", by_recorder.recorder_version),
         targets=tuple(targets),
         inputs=inputs,
         inputs_sha256=dgb.inputs_digest(inputs),
@@ -388,13 +403,6 @@ def _assembled(
         pipelines=manifest.pipelines,
         profiles=manifest.profiles,
         allowances=manifest.allowances,
-    )
-
-
-def _is_whole(group: Group, recorded: Mapping[Target, Recorded]) -> bool:
-    """Whether all that is wanted of a group is what it holds, taken from it and not made."""
-    return {layout.target for layout in group.layouts} == set(recorded) and all(
-        one.layout is layout.payload for layout in group.layouts if (one := recorded.get(layout.target)) is not None
     )
 
 
@@ -413,7 +421,7 @@ def _inputs(
     inputs = [Input(InputKind.SOURCE, name, digest) for name, digest in files.items()]
     inputs += [Input(InputKind.OPTIONS, name, unit.digest) for name, unit in units.items()]
     inputs += [Input(InputKind.PROGRAM, name, digest) for name, digest in programs.items()]
-    inputs.append(Input(InputKind.MANIFEST, manifest.path.name, _manifest_digest(manifest)))
+    inputs.append(Input(InputKind.MANIFEST, manifest.path.name, Sha256.of_file(manifest.path)))
     return tuple(sorted(inputs, key=lambda one: (one.kind, one.name.encode())))
 
 

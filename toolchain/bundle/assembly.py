@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from toolchain import layout as layouts
 from toolchain.bundle import facts
@@ -13,51 +13,29 @@ from toolchain.bundle.model import Code, Entry, Group, RecordedLayout, Row, Targ
 from toolchain.bundle.recording import Recorded
 from toolchain.bundle.rows import rows_of
 from toolchain.layout import names
-from toolchain.layout.model import Layout
 
 
-def unit_name(program: Program, target: Target) -> str:
-    """What a program on a target is called: `GROUP/TARGET`."""
-    return f"{program.name}/{target.language}"
+@dataclass(frozen=True)
+class Shape:
+    """What a layout says of an entry."""
+
+    stage: int
+    thread_group_size: tuple[int, int, int]
+    wave_size: int
 
 
-def group_of(program: Program, recorded: Mapping[Target, Recorded]) -> Group:
-    """The group of a program. Raises BundleError for a layout or code that is none."""
-    made = {target: _made(program, target, one) for target, one in sorted(recorded.items())}
-    first = next(iter(made.values())).layout if made else None
-    entries = []
-    for number, entry in enumerate(program.entries):
-        point = first.entry_points[number] if first is not None else None
-        x, y, z = point.thread_group_size if point is not None else (1, 1, 1)
-        entries.append(
-            Entry(
-                name=entry.name,
-                module=program.module,
-                stage=point.stage if point is not None else 0,
-                thread_group_size=(x, y, z),
-                wave_size=point.wave_size if point is not None else 0,
-                codes=tuple(one.codes[number] for one in made.values()),
-            )
-        )
-    return Group(
-        name=program.name,
-        kind=program.kind,
-        entries=tuple(entries),
-        layouts=tuple(one.recorded for one in made.values()),
-        permutation=program.permutation,
-        options=program.options,
-    )
+@dataclass(frozen=True)
+class Part:
+    """One program on one target: its layout with rows, and of each entry its shape and its code."""
+
+    layout: RecordedLayout
+    shapes: tuple[Shape, ...]
+    codes: tuple[Code, ...]
 
 
-class _Made:
-    def __init__(self, layout: Layout, recorded: RecordedLayout, codes: tuple[Code, ...]) -> None:
-        self.layout = layout
-        self.recorded = recorded
-        self.codes = codes
-
-
-def _made(program: Program, target: Target, recorded: Recorded) -> _Made:
-    where = unit_name(program, target)
+def part_of(program: Program, target: Target, recorded: Recorded) -> Part:
+    """What was recorded, looked into. Raises BundleError for a layout or code that is none."""
+    where = f"{program.name}/{target.language}"
     layout = layouts.parse(recorded.layout, where=where)
     found: list[Facts] = []
     codes: list[Code] = []
@@ -77,7 +55,34 @@ def _made(program: Program, target: Target, recorded: Recorded) -> _Made:
             )
         )
     rows = tuple(replace(row, dropped=_is_dropped(row, target, found)) for row in rows_of(layout))
-    return _Made(layout, RecordedLayout(target, recorded.layout, rows), tuple(codes))
+    shapes = tuple(Shape(one.stage, one.thread_group_size, one.wave_size) for one in layout.entry_points)
+    return Part(RecordedLayout(target, recorded.layout, rows), shapes, tuple(codes))
+
+
+def part_in(group: Group, target: Target) -> Part | None:
+    """A target's part of a group; None where it has not all of it."""
+    layout = group.layout(target)
+    codes = tuple(code for entry in group.entries if (code := entry.code(target)) is not None)
+    if layout is None or len(codes) != len(group.entries):
+        return None
+    shapes = tuple(Shape(entry.stage, entry.thread_group_size, entry.wave_size) for entry in group.entries)
+    return Part(layout, shapes, codes)
+
+
+def group_of(program: Program, parts: Sequence[Part]) -> Group:
+    """The group of a program, from its parts on one target or more."""
+    entries = []
+    for number, (entry, shape) in enumerate(zip(program.entries, parts[0].shapes, strict=True)):
+        codes = tuple(part.codes[number] for part in parts)
+        entries.append(Entry(entry.name, program.module, shape.stage, shape.thread_group_size, shape.wave_size, codes))
+    return Group(
+        name=program.name,
+        kind=program.kind,
+        entries=tuple(entries),
+        layouts=tuple(part.layout for part in parts),
+        permutation=program.permutation,
+        options=program.options,
+    )
 
 
 def _is_dropped(row: Row, target: Target, found: Sequence[Facts]) -> bool:

@@ -68,17 +68,30 @@ def _by(
 
 def _group(where: str, old: Group, new: Group) -> Iterator[str]:
     yield from _fields(where, old, new, leave=("entries", "layouts"))
-    yield from _by(old.layouts, new.layouts, lambda one: one.target.language, f"{where}, layout for", _layout)
+    # A layout holds its codes' digests, so that it changes with every one of them.
+    coded = {code.target for entry in old.entries for code in entry.codes if _code_of(new, entry.name, code) != code}
+    yield from _by(
+        old.layouts,
+        new.layouts,
+        lambda one: one.target.language,
+        f"{where}, layout for",
+        lambda called, before, after: _layout(called, before, after, code_differs=before.target in coded),
+    )
     if [entry.name for entry in old.entries] != [entry.name for entry in new.entries]:
         before, after = (", ".join(entry.name for entry in group.entries) for group in (old, new))
         yield f"{where}: entries {before}, now {after}"
     yield from _by(old.entries, new.entries, lambda one: one.name, f"{where}, entry", _entry)
 
 
-def _layout(where: str, old: RecordedLayout, new: RecordedLayout) -> Iterator[str]:
+def _code_of(group: Group, entry: str, code: Code) -> Code | None:
+    found = group.entry(entry)
+    return None if found is None else found.code(code.target)
+
+
+def _layout(where: str, old: RecordedLayout, new: RecordedLayout, *, code_differs: bool) -> Iterator[str]:
     found = list(_by(old.rows, new.rows, _row_key, f"{where}, row", _fields))
     yield from found
-    if old.payload != new.payload and not found:
+    if old.payload != new.payload and not found and not code_differs:
         yield f"{where}: other bytes ({len(old.payload):,}, now {len(new.payload):,}) with the same rows"
 
 

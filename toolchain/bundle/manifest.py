@@ -12,7 +12,6 @@ from toolchain import toml
 from toolchain.bundle.model import Allowance, GroupKind, HitGroup, Pipeline, Target, VertexAttribute, VertexStream
 from toolchain.errors import BundleError
 from toolchain.files import read_regular
-from toolchain.host.enums import Format
 from toolchain.toml.lines import KeyPath
 from toolchain.toml.table import Fault, Table, kind_of
 
@@ -48,7 +47,6 @@ _RESERVED_OPTIONS = frozenset(
 _RESERVED_PREFIXES = ("-I", "-D")
 
 _TARGETS = {target.language: target for target in Target}
-_FORMATS = {one.name.lower().replace("_", "-"): one for one in Format if one.name not in ("UNDEFINED", "COUNT")}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _NAME_FORM = "letters, digits, '.', '_' and '-'"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -359,6 +357,9 @@ def _vertex_input(table: Table, kind: GroupKind) -> tuple[tuple[VertexStream, ..
     attributes: list[VertexAttribute] = []
     if "stream" not in table.values:
         return (), ()
+    from toolchain.host.enums import Format
+
+    formats = {one.name.lower().replace("_", "-"): one for one in Format if one.name not in ("UNDEFINED", "COUNT")}
     if kind is not GroupKind.RENDER:
         table.problem("stream", "'stream' is for pipelines with a 'vertex'")
     for number, stream in enumerate(table.tables("stream")):
@@ -374,7 +375,7 @@ def _vertex_input(table: Table, kind: GroupKind) -> tuple[tuple[VertexStream, ..
             semantic = attribute.text("semantic", required=True, pattern=_SEMANTIC, form=form)
             if "format" not in attribute.values:
                 attribute.problem(None, "no 'format'; expected one such as rgb32-float")
-            chosen = attribute.choice("format", _FORMATS)
+            chosen = attribute.choice("format", formats)
             match = _SEMANTIC.fullmatch(semantic or "")
             if match is None or chosen is None:
                 continue

@@ -8,6 +8,7 @@ another one takes the rest.
 from __future__ import annotations
 
 import contextlib
+import queue
 import re
 import struct
 import threading
@@ -19,7 +20,6 @@ from pathlib import Path
 
 from toolchain.build.process import Conversation
 from toolchain.bundle.model import Target
-from toolchain.errors import BundleError
 from toolchain.progress import Progress
 
 # No shader takes this long; a compiler that hangs does.
@@ -79,27 +79,30 @@ class Failed:
 
 def record(
     recorder: Recorder, requests: Sequence[Request], *, jobs: int, work: Path, progress: Progress
-) -> dict[str, Recorded | Failed]:
-    """Record all requests with up to `jobs` processes; what became of each, by its name.
+) -> Iterator[tuple[str, Recorded | Failed]]:
+    """Record all requests with up to `jobs` processes; names, and what became of each, as it comes.
 
-    `work` is an empty folder for files on the way. Raises ProcessError when the recorder cannot be started.
+    `work` is an empty folder for files on the way. Raises ProcessError when the recorder cannot be started. Whoever
+    stops asking ends all of it.
     """
-    pool = _Pool(recorder, _chunks(requests, jobs), len(requests), work, progress)
+    pool = _Pool(recorder, _chunks(requests, jobs), work)
     threads = [threading.Thread(target=pool.work, args=(number,)) for number in range(min(jobs, len(requests)))]
     try:
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
-    except BaseException:
+        for done in range(1, len(requests) + 1):
+            result = pool.results.get()
+            if result is None:
+                break
+            progress.step("regenerate", done, len(requests))
+            yield result
+    finally:
         pool.stop()
         for thread in threads:
             if thread.ident is not None:
                 thread.join()
-        raise
     if pool.error is not None:
         raise pool.error
-    return pool.results
 
 
 def _chunks(requests: Sequence[Request], jobs: int) -> deque[list[Request]]:
@@ -120,18 +123,16 @@ def _chunks(requests: Sequence[Request], jobs: int) -> deque[list[Request]]:
 
 
 class _Pool:
-    def __init__(
-        self, recorder: Recorder, chunks: deque[list[Request]], total: int, work: Path, progress: Progress
-    ) -> None:
+    """Threads that each talk to a recorder. `results` ends with None where something went wrong, then in `error`."""
+
+    def __init__(self, recorder: Recorder, chunks: deque[list[Request]], work: Path) -> None:
         self._recorder = recorder
         self._chunks = chunks
-        self._total = total
         self._work = work
-        self._progress = progress
         self._lock = threading.Lock()
         self._stopped = False
         self._talking: set[Conversation] = set()
-        self.results: dict[str, Recorded | Failed] = {}
+        self.results: queue.SimpleQueue[tuple[str, Recorded | Failed] | None] = queue.SimpleQueue()
         self.error: Exception | None = None
 
     def work(self, number: int) -> None:
@@ -143,8 +144,6 @@ class _Pool:
             while self._more(left):
                 with self._conversation(folder) as recorder:
                     self._converse(recorder, left, folder)
-        except (OSError, BundleError, EOFError) as error:
-            self._fail(error)
         except Exception as error:  # noqa: BLE001 - raised again by `record`, in the thread that called it
             self._fail(error)
 
@@ -158,6 +157,7 @@ class _Pool:
     def _fail(self, error: Exception) -> None:
         self.error = self.error or error
         self.stop()
+        self.results.put(None)
 
     def _more(self, left: deque[Request]) -> bool:
         """Take another chunk where none is left; whether there is anything to do."""
@@ -191,14 +191,9 @@ class _Pool:
                 with self._lock:
                     if self._stopped:
                         return
-                self._done(request, Failed(_why_ended(recorder)))
+                self.results.put((request.name, Failed(_why_ended(recorder))))
                 return
-            self._done(request, result)
-
-    def _done(self, request: Request, result: Recorded | Failed) -> None:
-        with self._lock:
-            self.results[request.name] = result
-            self._progress.step("regenerate", len(self.results), self._total)
+            self.results.put((request.name, result))
 
 
 def _ask(recorder: Conversation, request: Request, folder: Path) -> Recorded | Failed:
