@@ -48,6 +48,7 @@ class Field:
     shape: int = 0
     image_format: int = 0
     contents: Contents | None = None  # of constant buffers and structured buffers
+    slots: int = 1  # bindings that it takes: an array's registers or indexes, a buffer's and its counter's
 
     @property
     def place(self) -> tuple[int, int, int | None]:
@@ -98,6 +99,10 @@ def implied_block(layout: Layout, entry: str | None) -> Field | None:
     if entry is not None:
         scope = next((one.var_layout for one in layout.entry_points if one.name == entry), None)
     return walk.scope(scope, entry)
+
+
+def _slots(size: Size) -> int:
+    return max(size, 1) if isinstance(size, int) else 1 << 32 if size == "unbounded" else 1
 
 
 def _number(size: Size) -> int:
@@ -252,6 +257,7 @@ class _Walk:
                 shape=declared.resource_shape if declared else 0,
                 image_format=var.image_format,
                 contents=self.contents(element) if element is not None and row_kind in _BUFFERS else None,
+                slots=_slots(outer.size(category)) if taken else 1,
             )
         )
 

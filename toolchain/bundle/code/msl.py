@@ -120,7 +120,17 @@ class Layouts:
                         type=_plain(member),
                         interpolation="flat" if "flat" in attributes else "smooth",
                         name=found.group(2),
+                        locations=self._locations(_plain(member)),
                     )
+
+    def _locations(self, kind: str, level: int = 0) -> int:
+        """How many attributes a type is: a matrix one a column, an array one an element."""
+        matrix, (name, arguments) = self._matrix(kind), _template(kind)
+        if matrix:
+            return matrix[1]
+        if name == "array" and len(arguments) == 2 and level < MOST_LEVELS:
+            return min(_count(arguments[1]), 64) * self._locations(arguments[0], level + 1)
+        return 1
 
     def _measure(self, kind: str, level: int) -> tuple[int, int]:
         kind = _plain(kind)
@@ -250,6 +260,8 @@ def _argument(layouts: Layouts, argument: str, entry: str) -> tuple[Resource | N
     if space == "texture":
         writable = "access::write" in kind or "access::read_write" in kind
         row_kind = RowKind.RW_TEXTURE if writable else RowKind.TEXTURE
+        if "texture_buffer" in kind:  # HLSL's typed buffers
+            row_kind = RowKind.RW_BUFFER if writable else RowKind.BUFFER
     elif space == "buffer":
         is_constant = re.search(r"\bconstant\b", kind) is not None
         writable = not is_constant and not re.search(r"\bconst\b", kind)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from toolchain.bundle.code.facts import Unreadable
 
 _TOKEN = re.compile(
-    r"""(?P<space>\s+|//[^\n]*)|(?P<word>[^\W\d]\w*)"""
+    r"""(?P<space>\s+|//[^\n]*)|(?P<comment>/\*)|(?P<word>[^\W\d]\w*)"""
     r"""|(?P<number>0[xX][0-9a-fA-F.]+(?:[pP][+-]?\d+)?[iufh]?|\d*\.?\d+(?:[eE][+-]?\d+)?\.?[iufh]?)"""
-    r"""|(?P<sign>->|&&|\|\||==|!=|<=|>=|\+\+|--|[-+*/%&|^!<>=~.,;:@()\[\]{}])|(?P<comment>/\*)"""
+    r"""|(?P<sign>->|&&|\|\||==|!=|<=|>=|\+\+|--|[-+*/%&|^!<>=~.,;:@()\[\]{}])"""
 )
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 MOST_TYPE_LEVELS = 32

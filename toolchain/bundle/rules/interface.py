@@ -31,12 +31,13 @@ _WORDS = {
 def at_place(fields: Iterable[Field], resource: Resource, target: Target) -> list[Field]:
     """The fields of a layout that are bound where a code's resource is; values are in their blocks."""
     category = _METAL_SPACES.get(resource.index_space) if target is Target.METAL else None
+    numbered = bool(resource.index_space)  # an array takes a number an element, not one for all
     return [
         one
         for one in fields
         if one.kind != RowKind.VALUE
         and one.binding is not None
-        and one.binding <= resource.binding < one.binding + max(one.count, 1)
+        and one.binding <= resource.binding < one.binding + (one.slots if one.slots < 1 << 32 or numbered else 1)
         and (category == one.category if category is not None else one.space == resource.space)
     ]
 

@@ -23,9 +23,17 @@ def _pairs(subject: Subject) -> Iterator[tuple[Unit, str, Contents, Contents]]:
             continue
         fields = subject.fields(unit.group, unit.target)
         for resource in unit.facts.used_by(unit.code.name):
-            for one in at_place(fields, resource, unit.target):
-                if one.contents and resource.contents and one.contents.leaves and resource.contents.leaves:
-                    yield unit, one.path or "(values)", one.contents, resource.contents
+            here = [
+                (one.path or "(values)", one.contents, resource.contents)
+                for one in at_place(fields, resource, unit.target)
+                if one.binding == resource.binding and one.contents and one.contents.leaves
+                if resource.contents and resource.contents.leaves
+            ]
+            # Where several share a place, which the interface rules report, the one that fits is meant.
+            if here and all(compare(wanted, seen) for _, wanted, seen in here):
+                yield (unit, *here[0])
+            elif here:
+                yield (unit, *next(pair for pair in here if not compare(pair[1], pair[2])))
         blocks = [
             one
             for one in fields
