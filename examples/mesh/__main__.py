@@ -107,12 +107,12 @@ def checkers(side: int) -> bytes:
 
 
 def frame_block() -> bytes:
-    """`Frame` of mesh.slang; `toolchain bundle headers` shows its offsets."""
+    """`Frame` of mesh.slang, as `toolchain bundle headers` has it for every backend."""
     eye: Vector = (0.0, 2.0, 3.1)
     view_projection = product(perspective(45, WIDTH / HEIGHT, 0.1, 20), view_from(eye))
     light = normalized((0.5, 0.9, 0.55))
     matrices = [value for matrix in (view_projection, turned(24, 20)) for row in matrix for value in row]
-    return struct.pack("<40f", *matrices, *light, 0.16, *eye, 48.0)
+    return struct.pack("<44f", *matrices, *light, 0.16, *eye, 48.0, 1.0, 1.0, 1.0, 1.0)
 
 
 def render(device: Device, bundle: Bundle) -> bytes:
@@ -130,7 +130,6 @@ def render(device: Device, bundle: Bundle) -> bytes:
     vertices, indices, count = torus()
     values = {
         "frame": frame_block(),
-        "material.tint": struct.pack("<4f", 1, 1, 1, 1),
         "material.albedo": device.texture(Format.RGBA8_UNORM, 64, 64, data=[checkers(64)]),
         "material.filtering": device.sampler(address=Address.WRAP),
     }

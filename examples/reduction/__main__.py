@@ -20,7 +20,9 @@ def total(device: Device, bundle: Bundle, group_size: int, numbers: bytes) -> fl
         groups = -(-count // group_size)
         sums = device.buffer(size_bytes=4 * groups)
         with device.encoder() as commands, commands.compute() as work:
-            work.bind(pipeline, input=source, sums=sums, span=struct.pack("<If", count, 1.0))
+            work.bind(pipeline, {"span.count": struct.pack("<I", count), "span.scale": struct.pack("<f", 1.0)})
+            work.set("input", source)
+            work.set("sums", sums)
             work.dispatch(groups)
         source, count = sums, groups
     return float(struct.unpack("<f", source.read().bytes(WAIT_S)[:4])[0])

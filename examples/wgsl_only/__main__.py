@@ -21,11 +21,11 @@ def main() -> None:
     folder = OUTPUT / "ripple"
     shutil.rmtree(folder, ignore_errors=True)
     toolchain(chosen, "bundle", "extract", "--quiet", path, "-o", folder)
-    environment = json.loads(toolchain(chosen, "env", "dawn-node", "--json", capture=True))
+    search = json.loads(toolchain(chosen, "env", "dawn-node", "--json", capture=True))["search"]
     node = shutil.which("node")
     if node is None:
         sys.exit("node is not installed: Dawn for Node.js needs it")
-    variables = {**os.environ, **environment["variables"]}
+    variables = {**os.environ, **{name: os.pathsep.join(folders) for name, folders in search.items()}}
     command = [node, str(HERE / "validate.cjs"), str(folder / "bundle.json")]
     sys.exit(subprocess.run(command, env=variables, check=False).returncode)
 
