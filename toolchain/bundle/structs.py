@@ -213,7 +213,7 @@ class _Walk:
 
     def run(self) -> None:
         stem = re.split(r"[/.]", self._group.entries[0].module.removesuffix(".slang"))[-1]
-        self._scope(self._layout.program.globals_var_layout, f"{stem}_values", "values at global scope")
+        self._scope(self._layout.program.globals_var_layout, f"{stem}_globals", "values at global scope")
         for entry in self._layout.entry_points:
             self._scope(entry.var_layout, f"{entry.name}_values", f"own values of {entry.name}")
 
