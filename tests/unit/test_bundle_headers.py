@@ -190,6 +190,23 @@ def test_plans_are_whole_and_python_agrees(found: list[Struct]) -> None:
             assert (field.offset, field.size) == (slot.offset_bytes, slot.size_bytes)
 
 
+def plan_of(*members: Member, size: int) -> Plan:
+    structs = Structs()
+    structs.add(Struct("S", members, size), Use("group", Target.VULKAN, "block"))
+    return planned(structs.named())[0]
+
+
+def test_matrices_that_share_their_strides_are_bytes() -> None:
+    short = Matrix(FLOAT, 3, 3, True, 16, 44)  # 44 bytes, in rows of 16: an array of them every 44 is no array of C's
+    plan = plan_of(Member("several", Array(short, 2, 44, 88), 0), size=88)
+    assert [(slot.name, slot.base, slot.dims) for slot in plan.slots] == [("several", "u8", (88,))]
+
+
+def test_what_overlaps_is_left_out() -> None:
+    plan = plan_of(Member("a", FLOAT, 0), Member("b", FLOAT, 2), Member("c", FLOAT, 4), size=8)
+    assert [(slot.name, slot.offset_bytes) for slot in plan.slots] == [("a", 0), ("c", 4)]
+
+
 def test_a_written_value_stands_where_the_layout_says(plans: dict[str, Plan]) -> None:
     made = module_of(list(plans.values()))
     block = made["Everything_metal"]()

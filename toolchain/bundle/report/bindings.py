@@ -86,13 +86,18 @@ def boxes(target: Target, rows: Sequence[Row]) -> list[Box]:
         is_known = not (target is Target.METAL and any(row.category == _ELEMENT for row in rows))
         for order, slot in slots:
             if slot.number.isdigit() and is_known:
-                gap = order - at
-                missing = [str(number) for number in range(at, order)]
-                box.slots += missing if gap <= _MOST_GAP else [f"{at} to {order - 1}"]
+                box.slots += _free(at, order)
                 at = max(at, order + 1)
             box.slots.append(slot)
         found.append(box)
     return found
+
+
+def _free(first: int, end: int) -> list[str]:
+    """What to write of the slots from `first` to before `end`, of which there may be four thousand million."""
+    if end - first <= _MOST_GAP:
+        return [str(number) for number in range(first, end)]
+    return [f"{first} to {end - 1}"]
 
 
 def _order(row: Row) -> int:
