@@ -136,8 +136,11 @@ def types(draw: st.DrawFn, depth: int = 2) -> Type:
         scalar, count = draw(_scalars), draw(st.integers(1, 4))
         return Vector(scalar, count, scalar.size_bytes * (count + draw(st.integers(0, 1))))
     if kind == "matrix":
-        scalar, rows, columns, by_rows = draw(_scalars), draw(st.integers(1, 4)), draw(st.integers(1, 4)), draw(
-            st.booleans()
+        scalar, rows, columns, by_rows = (
+            draw(_scalars),
+            draw(st.integers(1, 4)),
+            draw(st.integers(1, 4)),
+            draw(st.booleans()),
         )
         length = columns if by_rows else rows
         vectors = rows if by_rows else columns
