@@ -28,6 +28,8 @@ LOCKS = ".locks"
 LOGS = ".logs"
 BUILDS = ".builds"  # CMake's build folders of hosts, which may be deleted at any time
 
+_KEYED = re.compile(r".+-[0-9a-f]{12}")  # what roots, their locks and the build folders are called
+
 _STRANGER = "look at what it is and remove it by hand; toolchain cache prune leaves it"
 
 
@@ -285,7 +287,8 @@ def leftovers(toolchains: Path) -> list[Path]:
     if not toolchains.is_dir():
         return []
     left = [one.path for one in staging.leftovers(toolchains) if not one.alive]
-    left += [path for path in (toolchains / LOCKS).glob("*") if not locks.is_held(path)]
+    ours = [path for path in (toolchains / LOCKS).glob("*.lock") if _KEYED.fullmatch(path.stem) and path.is_file()]
+    left += [path for path in ours if not locks.is_held(path)]
     for path in (toolchains / receipt.FOLDER).glob("*.*"):  # NAME-PROFILE.PID: being written
         writer = path.suffix[1:]
         if writer.isdigit() and not staging.is_alive(int(writer)):
@@ -298,7 +301,9 @@ def unused_builds(toolchains: Path) -> list[Path]:
     if not (toolchains / BUILDS).is_dir():
         return []
     used = {one.record.host.build for one in find_all(toolchains)[0] if one.record.host}
-    folders = sorted(path for path in (toolchains / BUILDS).iterdir() if path.name not in used)
+    folders = sorted(
+        path for path in (toolchains / BUILDS).iterdir() if _KEYED.fullmatch(path.name) and path.name not in used
+    )
     return [path for path in folders if not locks.is_held(toolchains / LOCKS / f"{path.name}.lock")]
 
 

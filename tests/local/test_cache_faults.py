@@ -525,6 +525,47 @@ def test_verify_names_every_leftover_and_prune_removes_what_is_ours(store: Store
     fetch(store, archive, offline=True)
 
 
+STRANGERS: tuple[str, ...] = ("archives/NOTES.md", "records/notes.txt", "records/keys.json", "locks/x", "locks/my.lock")
+STRANGERS += ("partial/draft.part", "partial/NOTES.md", f"partial/{'0' * 64}.bak", f"records/{'0' * 64}.json.bak")
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_prune_leaves_files_that_have_no_name_of_ours(store: Store, name: str) -> None:
+    store.prepare()
+    (store.root / name).write_text("somebody's work")
+    for every in (None, set[Sha256]()):
+        assert cache.prune(store, keep=every, damaged=True, dry_run=False).removed == ()
+    assert (store.root / name).read_text() == "somebody's work"
+    (finding,) = cache.verify(store, jobs=1)
+    assert (finding.rule, finding.where) == ("cache.unknown", str(store.root / name))
+    assert "by hand" in finding.hint
+
+
+def test_a_folder_that_was_never_a_cache_is_refused(tmp_path: Path) -> None:
+    theirs = tmp_path / "project"
+    (theirs / "archives").mkdir(parents=True)
+    (theirs / "locks").mkdir()
+    (theirs / "archives" / ("0" * 64)).write_bytes(b"somebody's work")
+    (theirs / "README.md").touch()
+    (theirs / "CACHEDIR.TAG").write_bytes(b"Signature: 8a477f597d28d172789f06886806bc55\n# of another program\n")
+    for work in (
+        lambda: cache.entries(Store(theirs)),
+        lambda: cache.verify(Store(theirs), jobs=1),
+        lambda: cache.prune(Store(theirs), keep=None, damaged=True, dry_run=False),
+    ):
+        with pytest.raises(CacheError, match=r"project is no cache: .* seen one without CACHEDIR\.TAG"):
+            work()
+    assert (theirs / "archives" / ("0" * 64)).read_bytes() == b"somebody's work"
+
+
+@pytest.mark.parametrize("there", [(), ("archives",), ("archives", "locks", "partial", "records", "notes")])
+def test_what_can_be_a_cache_is_taken_for_one(tmp_path: Path, there: tuple[str, ...]) -> None:
+    """Empty, begun by a killed process, or without its tag."""
+    for name in there:
+        (tmp_path / name).mkdir()
+    assert cache.entries(Store(tmp_path)) == []
+
+
 def test_prune_keeps_what_is_pinned_even_damaged_unless_told(store: Store) -> None:
     with raw_server(ranged(DATA)) as server:
         archive = pinned(DATA, server.url())

@@ -279,3 +279,13 @@ def test_verify_names_damage_leftovers_and_strangers(world: World) -> None:
     assert set(found) == {"tree.content", "root.record", "root.unknown", "root.leftover"}
     assert found["tree.content"].where == str(text)
     assert str(dead.pid) in found["root.leftover"].where
+
+
+def test_locks_and_build_folders_of_other_names_are_not_ours(tmp_path: Path) -> None:
+    for name in (".locks/mine.lock", ".locks/notes", ".builds/mine/notes"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    stale = tmp_path / ".locks" / "tool-1.0-0123456789ab.lock"
+    stale.touch()
+    assert installed.leftovers(tmp_path) == [stale]
+    assert installed.unused_builds(tmp_path) == []
