@@ -16,6 +16,7 @@ from toolchain.build.host_record import HostRecord
 from toolchain.digest import Sha256
 from toolchain.environment import Environment
 from toolchain.errors import InstallError
+from toolchain.files import standing_at
 from toolchain.findings import Finding
 from toolchain.pins import Profile
 from toolchain.sources.trees import staging, tree, tree_stat
@@ -284,7 +285,7 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
 
 def leftovers(toolchains: Path) -> list[Path]:
     """What killed processes left beside the roots: staging folders, locks that nobody holds, half receipts."""
-    if not toolchains.is_dir():
+    if not _is_there(toolchains):
         return []
     left = [one.path for one in staging.leftovers(toolchains) if not one.alive]
     ours = [path for path in (toolchains / LOCKS).glob("*.lock") if _KEYED.fullmatch(path.stem) and path.is_file()]
@@ -307,8 +308,19 @@ def unused_builds(toolchains: Path) -> list[Path]:
     return [path for path in folders if not locks.is_held(toolchains / LOCKS / f"{path.name}.lock")]
 
 
+def _is_there(toolchains: Path) -> bool:
+    """Whether there is a folder of roots yet. Raises InstallError for what is none."""
+    if standing_at(toolchains) is not None and not toolchains.is_dir():
+        raise InstallError(
+            f"{toolchains}: expected the folder of installed tools, seen {standing_at(toolchains)}",
+            hint="choose a folder with --root or TOOLCHAIN_ROOT",
+            details={"root": str(toolchains)},
+        )
+    return toolchains.is_dir()
+
+
 def _folders_and_files(toolchains: Path) -> list[Path]:
-    folders = sorted(toolchains.iterdir()) if toolchains.is_dir() else []
+    folders = sorted(toolchains.iterdir()) if _is_there(toolchains) else []
     return [path for path in folders if not path.name.startswith(".")]
 
 

@@ -487,10 +487,12 @@ def test_a_root_with_a_colon_has_no_environment(toolchain: Toolchain) -> None:
 @pytest.mark.parametrize(
     ("arguments", "status"), [(("list",), 0), (("pins", "list"), 0), (("install", "nosuch"), 10), (("nosuch",), 2)]
 )
-@pytest.mark.parametrize("streams", [">&-", "2>/dev/full", ">&- 2>&-"])
-def test_closed_and_full_streams_leave_the_exit_code_alone(
+@pytest.mark.parametrize("streams", ["<&- >&-", "2>/dev/full", ">&- 2>&-"])
+def test_a_closed_output_is_a_lost_one_and_messages_may_be_lost(
     toolchain: Toolchain, arguments: tuple[str, ...], status: int, streams: str
 ) -> None:
+    if ">&- " in f"{streams} " and status == 0:  # the others say nothing on stdout
+        status = 141
     ended = subprocess.run(
         ["/bin/bash", "-c", f"{shlex.quote(sys.executable)} -m toolchain {shlex.join(arguments)} {streams}"],
         cwd=toolchain.here,
@@ -507,3 +509,54 @@ def test_a_pins_file_that_leads_nowhere_is_an_error(toolchain: Toolchain) -> Non
     (toolchain.here / "pins.toml").rename(toolchain.here / "elsewhere.toml")
     (toolchain.here / "pins.toml").symlink_to("nowhere")
     assert toolchain.run("pins", "list", TOOLCHAIN_PINS="").status == 10
+
+
+def test_a_local_pins_file_that_leads_nowhere_is_an_error(toolchain: Toolchain) -> None:
+    assert toolchain.run("install", "tool").status == 0
+    (toolchain.here / "pins.local.toml").symlink_to("nowhere")
+    for arguments in (("pins", "list"), ("install", "tool")):
+        ended = toolchain.run(*arguments)
+        assert (ended.status, "pins.local.toml: cannot read" in ended.stderr) == (10, True)
+
+
+@pytest.mark.parametrize("option", ["--pins", "--cache", "--root"])
+def test_an_empty_path_is_wrong_usage(toolchain: Toolchain, option: str) -> None:
+    for arguments in (("cache", "path"), ("install", "tool")):
+        ended = toolchain.run(*arguments, option, "")
+        assert (ended.status, f"{option}: expected a path" in ended.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [("cache", "verify"), ("cache", "list"), ("cache", "prune"), ("list",)])
+def test_a_folder_that_is_named_and_not_there_is_an_error(toolchain: Toolchain, arguments: tuple[str, ...]) -> None:
+    assert toolchain.run(*arguments).status == 0  # nothing is there yet where the environment says
+    for option in ("--cache", "--root"):
+        ended = toolchain.run(*arguments, option, "no such folder")
+        assert (ended.status, f"{option}: there is no folder" in ended.stderr) == (2, True)
+    (toolchain.here / "file").touch()
+    if arguments != ("cache", "list"):
+        ended = toolchain.run(*arguments, TOOLCHAIN_ROOT=str(toolchain.here / "file"))
+        assert (ended.status, "seen a file" in ended.stderr) == (16, True)
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("install", "tool"), ("pins", "list"), ("pins", "check", "--json")])
+def test_a_folder_that_was_deleted_is_called_that(toolchain: Toolchain, arguments: tuple[str, ...]) -> None:
+    gone = toolchain.here / "gone"
+    gone.mkdir()
+    program = f"{shlex.quote(sys.executable)} -P -m toolchain {shlex.join(arguments)}"
+    if sys.version_info < (3, 11):
+        program = program.replace(" -P ", " ")
+    environment = {**toolchain.environment(), "TOOLCHAIN_PINS": "pins.toml"}
+    ended = subprocess.run(
+        ["/bin/bash", "-c", f'cd "$0" && rmdir "$0" && {program}', str(gone)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert "the current folder is gone" in (ended.stdout if "--json" in arguments else ended.stderr)
+
+
+def test_completion_of_an_unknown_shell_is_wrong_usage(toolchain: Toolchain) -> None:
+    ended = toolchain.run(_TOOLCHAIN_COMPLETE="nosuch_source")
+    assert (ended.status, "no completion for that shell" in ended.stderr) == (2, True)

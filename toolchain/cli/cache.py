@@ -44,6 +44,7 @@ def path_(settings: Settings) -> None:
 @with_settings
 def list_(settings: Settings) -> None:
     """List the archives in the cache, and which pins use them. Nothing is hashed: see `verify`."""
+    settings.require_given()
     store = Store(settings.paths.cache)
     users = _users(load_pins(settings))
     entries = operation.entries(store)
@@ -114,6 +115,7 @@ def verify(settings: Settings, stat: bool) -> None:
     Attestations that pins demand of the archives are verified again, too. Exit code 1 when anything is not as it
     should be.
     """
+    settings.require_given()
     store = Store(settings.paths.cache)
     findings = operation.verify(store, jobs=_JOBS)
     findings += operation.unattested(store, [one for pin in load_pins(settings).pins for one in pin.archives])
@@ -151,10 +153,12 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
     A cache that several projects share may hold what only the others pin: look with --dry-run first. Exit code 1 when a
     folder lies where a file belongs: it stays, and is named.
     """
+    settings.require_given()
     keep = None if every else set(_by_digest(load_pins(settings)))
+    left = installed.leftovers(settings.paths.toolchains)
     pruned = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
     gone = list(pruned.removed)
-    for path in installed.leftovers(settings.paths.toolchains):
+    for path in left:
         gone.append(operation.Removal(path, 0, "what a killed installation left"))
         if not dry_run:
             staging.discard(path)

@@ -131,6 +131,7 @@ def _is_pinned(toolchain: Toolchain, keys: Collection[Sha256]) -> bool:
 @with_settings
 def list_(settings: Settings) -> None:
     """List what is installed, and whether it is what is pinned now."""
+    settings.require_given()
     keys = _pinned_keys(settings, load_pins(settings))
     found, damaged = installed.find_all(settings.paths.toolchains)
     faults = {one.root: installed.damage(one) for one in found}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from toolchain.digest import Sha256
 from toolchain.errors import PinsError
-from toolchain.files import read_regular
+from toolchain.files import read_regular, standing_at
 from toolchain.pins import (
     Archive,
     Attestation,
@@ -122,7 +122,7 @@ def load(path: Path, local_path: Path | None) -> PinSet:
     Raises PinsError as `parse` does, and where a file cannot be read.
     """
     pins = parse(_read(path), str(path))
-    if local_path is not None and local_path.exists():
+    if local_path is not None and standing_at(local_path) is not None:
         pins = merge(pins, parse(_read(local_path), str(local_path)))
     return pins
 
