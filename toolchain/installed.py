@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -139,8 +140,13 @@ class Toolchain:
         return f"toolchain install {self.record.name} --profile {self.record.profile.value} --force"
 
     def environment(self) -> Environment:
-        """What this root asks of its user's environment."""
-        return environment.for_root(str(self.root), folders=self.record.path, variables=self.record.variables)
+        """What this root asks of its user's environment. A pin's `bin` may be there on some platforms alone."""
+        folders = [folder for folder in self.record.path if (self.root / folder).is_dir()]
+        return environment.for_root(str(self.root), folders=folders, variables=self.record.variables)
+
+    def is_called(self, text: str) -> bool:
+        """Whether a person who says `text` can mean this one: NAME, NAME@VERSION, its folder's name or path."""
+        return text in (self.record.name, f"{self.record.name}@{self.record.version}") or _is_folder(self.root, text)
 
     def to_json(self) -> dict[str, object]:
         """The toolchain as a JSON object."""
@@ -167,7 +173,7 @@ def read(root: Path) -> Toolchain:
 
 
 def find_all(toolchains: Path) -> tuple[tuple[Toolchain, ...], tuple[Path, ...]]:
-    """The installed toolchains, by name and version, and the folders that look like one and have no whole record."""
+    """The installed toolchains, by name and version, and the roots that have no whole record."""
     found: list[Toolchain] = []
     damaged: list[Path] = []
     for folder in _folders_and_files(toolchains):
@@ -176,8 +182,21 @@ def find_all(toolchains: Path) -> tuple[tuple[Toolchain, ...], tuple[Path, ...]]
         try:
             found.append(read(folder))
         except InstallError:
-            damaged.append(folder)
+            if _KEYED.fullmatch(folder.name) and is_ours(folder):
+                damaged.append(folder)
     return tuple(found), tuple(damaged)
+
+
+def strangers(toolchains: Path) -> list[Path]:
+    """What stands among the roots and is none."""
+    found, damaged = find_all(toolchains)
+    ours = {*damaged, *(one.root for one in found)}
+    return [path for path in _folders_and_files(toolchains) if path not in ours]
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder holds what an installation leaves last: a record or a stamp, in whatever state."""
+    return any(os.path.lexists(folder / name) for name in (tree.RECORD_NAME, tree_stat.STAMP_NAME))
 
 
 def damage(toolchain: Toolchain) -> InstallError | None:
@@ -199,7 +218,7 @@ def find(
     Raises InstallError where there is none, with the hint `otherwise`, or several that nothing tells apart.
     """
     found, damaged = find_all(toolchains)
-    named = [one for one in found if one.record.name == name and profile in (None, one.record.profile)]
+    named = [one for one in found if one.is_called(name) and profile in (None, one.record.profile)]
     exact = [one for one in named if one.record.key == key]
     chosen = exact or named
     if len(chosen) == 1:
@@ -214,22 +233,30 @@ def find(
             hint=otherwise,
         )
     listed = "".join(f"\n  {one.label} in {one.root}" for one in chosen)
-    raise InstallError(
-        f"{len(chosen)} installed toolchains are called {name}:{listed}",
-        hint="name one with --profile"
-        if len({one.record.profile for one in chosen}) == len(chosen)
-        else ("" if chosen[0].record.host else f"toolchain install {name} makes the pinned one the choice; ")
-        + f"toolchain uninstall {name} --all removes all",
-    )
+    raise InstallError(f"{len(chosen)} installed toolchains are called {name}:{listed}", hint=_telling_apart(chosen))
+
+
+def _telling_apart(several: Sequence[Toolchain]) -> str:
+    if len({one.record.profile for one in several}) == len(several):
+        return "name one with --profile"
+    versions = [f"{one.record.name}@{one.record.version}" for one in several]
+    names = versions if len({*versions}) == len(several) else [one.root.name for one in several]
+    return f"name one as {' or '.join(names)}"
 
 
 def _near(name: str, names: set[str]) -> list[str]:
     return get_close_matches(name, sorted(names - {name}), n=1)
 
 
-def is_root_of(folder: Path, name: str) -> bool:
-    """Whether a folder is called as a root of that pin is: NAME-VERSION-KEY."""
-    return re.fullmatch(rf"{re.escape(name)}-[^-].*-[0-9a-f]{{12}}", folder.name) is not None
+def is_root_of(folder: Path, text: str) -> bool:
+    """Whether a folder, whose record may be lost, is called as a root of `text` is: NAME-VERSION-KEY."""
+    name, _, version = text.partition("@")
+    pattern = rf"{re.escape(name)}-{re.escape(version) if version else '[^-].*'}-[0-9a-f]{{12}}"
+    return re.fullmatch(pattern, folder.name) is not None or _is_folder(folder, text)
+
+
+def _is_folder(folder: Path, text: str) -> bool:
+    return text == folder.name or Path(text).absolute() == folder
 
 
 def remove(root: Path) -> Path | None:
@@ -265,7 +292,7 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
     """
     found, damaged = find_all(toolchains)
     findings = [
-        Finding("root.record", str(path), f"a whole {tree.RECORD_NAME}", "none", "install it again, or delete it")
+        Finding("root.record", str(path), f"a whole {tree.RECORD_NAME}", "none", "install it again, or uninstall it")
         for path in damaged
     ]
     for one in found:
@@ -275,10 +302,9 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
         Finding("root.leftover", str(path), "nothing left over", "what a killed process left", "toolchain cache prune")
         for path in leftovers(toolchains)
     ]
-    strangers = [path for path in _folders_and_files(toolchains) if not path.is_dir()]
     findings += [
         Finding("root.unknown", str(path), "nothing but roots", "something that is not ours", _STRANGER)
-        for path in strangers
+        for path in strangers(toolchains)
     ]
     return sorted(findings, key=lambda finding: (finding.where, finding.rule))
 

@@ -439,6 +439,21 @@ LinkedProgram compile(const Request& request, const Say& say)
     return program;
 }
 
+namespace
+{
+
+// PTX comes with the NUL of a C string, which is none of the text: ptxas refuses it. Hosts add it in memory.
+std::span<const std::byte> text_in(std::span<const std::byte> code, const std::string& name)
+{
+    while (!code.empty() && code.back() == std::byte{0})
+        code = code.first(code.size() - 1);
+    if (code.empty() || std::find(code.begin(), code.end(), std::byte{0}) != code.end())
+        throw Rejection("-entry " + name + ": the compiler made PTX with a NUL inside, or nothing else");
+    return code;
+}
+
+} // namespace
+
 std::vector<std::byte> entry_code(
     const LinkedProgram& program, std::size_t entry, const std::string& name, const Say& say)
 {
@@ -455,7 +470,9 @@ std::vector<std::byte> entry_code(
     if (SLANG_FAILED(result) || !code || code->getBufferSize() == 0)
         reject(*program.sources, diagnostics, "-entry " + name + ": no code could be made for this target");
     pass_on(*program.sources, diagnostics, "-entry " + name, say);
-    const auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
+    auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
+    if (program.target == SLANG_PTX)
+        bytes = text_in(bytes, name);
     return {bytes.begin(), bytes.end()};
 }
 

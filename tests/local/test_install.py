@@ -270,6 +270,7 @@ def test_verify_names_damage_leftovers_and_strangers(world: World) -> None:
     os.utime(text, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert installed.verify(world.paths.toolchains, full=False) == [], "size, mode and time are as they were"
     (root.parent / "half-1-000000000000").mkdir()
+    (root.parent / "half-1-000000000000" / "toolchain.json").touch()
     (root.parent / "stranger").touch()
     dead = subprocess.Popen(["/bin/true"])
     dead.wait()
