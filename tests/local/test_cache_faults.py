@@ -702,7 +702,7 @@ def test_an_export_follows_a_link_and_replaces_regular_files_alone(store: Store,
     for before in (None, b"old"):
         if before is not None:
             real.write_bytes(before)
-        write_bundle(link, archives, store)
+        write_bundle(link, archives, store, force=before is not None)
         assert link.is_symlink()
         assert read_bundle(real, Store(tmp_path / "other")) == (archives[0].archive.sha256,)
         assert [path.name for path in real.parent.iterdir()] == ["real.tar"]
@@ -731,11 +731,49 @@ def test_a_bundle_carries_archives_and_records(store: Store, tmp_path: Path) -> 
     assert cache.verify(other, jobs=1) == []
 
 
+def test_an_export_replaces_nothing_but_bundles(store: Store, tmp_path: Path) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archives = fetch(store, pinned(DATA, server.url()))
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine")
+    with pytest.raises(CacheError, match="no export wrote"):
+        write_bundle(mine, archives, store)
+    for force in (False, True):
+        with pytest.raises(CacheError, match="pins file"):
+            write_bundle(mine, archives, store, force=force, protected=[mine])
+        with pytest.raises(CacheError, match="in the cache"):
+            write_bundle(archives[0].path, archives, store, force=force)
+        with pytest.raises(CacheError, match="in the cache"):
+            write_bundle(store.root / "new.tar", archives, store, force=force)
+    assert mine.read_text() == "mine"
+    write_bundle(mine, archives, store, force=True)
+    write_bundle(mine, archives, store)
+    assert read_bundle(mine, Store(tmp_path / "other")) == (archives[0].archive.sha256,)
+
+
+def test_a_bundle_that_was_cut_between_members_is_refused(store: Store, tmp_path: Path) -> None:
+    import tarfile
+
+    with raw_server(lambda request: reply(body=request.path.encode() * 500)) as server:
+        archives = [pinned(f"/{n}".encode() * 500, server.url(f"/{n}")) for n in range(3)]
+        write_bundle(tmp_path / "a.tar", fetch(store, *archives), store)
+    whole = (tmp_path / "a.tar").read_bytes()
+    with tarfile.open(tmp_path / "a.tar") as tar:
+        ends = [member.offset for member in tar][1:]
+    for number, end in enumerate(ends):
+        (tmp_path / "cut.tar").write_bytes(whole[:end])
+        with pytest.raises(ArchiveError, match=f"cut off: it lacks {6 - number} of the 6 members"):
+            read_bundle(tmp_path / "cut.tar", Store(tmp_path / "other"))
+    assert not (tmp_path / "other").exists()
+
+
 def _tar(path: Path, *members: tuple[str, bytes, bytes]) -> Path:
-    """A tar of (name, data, type)."""
+    """A tar of (name, data, type), with a bundle's index in front."""
     import io
     import tarfile
 
+    index = "\n".join(["gpu-toolchain bundle 1", *(name for name, _, _ in members), ""]).encode()
+    members = (("index", index, tarfile.REGTYPE), *members)
     with tarfile.open(path, "w") as tar:
         for name, data, kind in members:
             member = tarfile.TarInfo(name)

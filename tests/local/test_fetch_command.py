@@ -29,6 +29,7 @@ class World:
         self.pins = folder / "pins of ümläuts.toml"
         self.cache = folder / "cache with späces"
         self.store = Store(self.cache)
+        (folder / "roots").mkdir()
 
     def pin(self, files: dict[str, tuple[str, bytes]], **keys: object) -> None:
         """Write a pins file: name -> (URL, bytes)."""

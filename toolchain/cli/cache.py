@@ -11,7 +11,7 @@ from toolchain import installed
 from toolchain.cli import document
 from toolchain.cli.fetch import platform_option, profile_option, select
 from toolchain.cli.options import Settings, with_settings
-from toolchain.cli.pinned import complete_pin, load_pins
+from toolchain.cli.pinned import complete_pin, load_pins, pin_files
 from toolchain.cli.progress import size_text
 from toolchain.cli.text import count
 from toolchain.digest import Sha256
@@ -191,23 +191,32 @@ def _size_below(folder: Path) -> int:
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_pin)
 @profile_option
 @platform_option
+@click.option("--force", is_flag=True, help="Replace a file that no export wrote.")
 @with_settings
 def export(
-    settings: Settings, target: Path, names: tuple[str, ...], profile: str | None, platform: Platform | None
+    settings: Settings,
+    target: Path,
+    names: tuple[str, ...],
+    profile: str | None,
+    platform: Platform | None,
+    force: bool,
 ) -> None:
     """Write the archives that pins need into one tar file, for a machine without a network.
 
     All pins, or those named. What the cache lacks is fetched first, unless --offline. Equal archives give equal bytes.
     """
     from toolchain.cli.fetching import open_fetching
-    from toolchain.sources.cache.bundle import write_bundle
+    from toolchain.sources.cache.bundle import place_of, write_bundle
 
+    files = pin_files(settings)
+    protected = (files.main, files.local)
+    place_of(target, Store(settings.paths.cache), force=force, protected=protected)  # before anything is fetched
     pins = load_pins(settings)
     selection = select(pins, names, profile, platform)
     require_minimum(pins, selection.archives)
     with open_fetching(settings) as fetching:
         verified = fetching.obtain(selection.archives)
-        size_bytes = write_bundle(target, verified, fetching.store)
+        size_bytes = write_bundle(target, verified, fetching.store, force=force, protected=protected)
     if settings.json:
         rows = [{"file": one.archive.file_name, "sha256": one.archive.sha256.hex} for one in verified]
         document.show({"bundle": str(target), "size_bytes": size_bytes, "archives": rows})

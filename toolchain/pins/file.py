@@ -44,10 +44,10 @@ _INDEXES_THAT_ATTEST = (IndexKind.PIP, IndexKind.NPM)
 _LEVELS = {level.label: level for level in Verification}
 _PROFILES = {profile.value: profile for profile in Profile}
 # File systems end a name at 255 bytes; a staging folder's holds its root's name, key, process and a random part, too.
-LONGEST_NAME_AND_VERSION = 200
+LONGEST_NAME_ANDVERSION = 200
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _PLATFORMS: dict[str, frozenset[Platform]] = {
     "any": frozenset(ALL),
     **{system: frozenset(platform for platform in ALL if platform.system == system) for system in SYSTEMS},
@@ -176,12 +176,12 @@ def _pin(table: Table) -> Pin | None:
     name = table.text("name", required=True, pattern=_NAME, form="lower-case letters, digits, '.', '_' and '-'")
     table.title = f"pin {name!r}" if name else table.title
     profiles = table.choices("profiles", _PROFILES, what="profiles") if "profiles" in table.values else list(Profile)
-    version = table.text("version", required=True, pattern=_VERSION, form="letters, digits, '.', '_', '+' and '-'")
-    if name and version and len(name) + len(version) > LONGEST_NAME_AND_VERSION:
+    version = table.text("version", required=True, pattern=VERSION, form="letters, digits, '.', '_', '+' and '-'")
+    if name and version and len(name) + len(version) > LONGEST_NAME_ANDVERSION:
         table.problem(
             "name",
             f"name and version have {len(name) + len(version)} letters together, and a root's folder is called after "
-            f"both; at most {LONGEST_NAME_AND_VERSION} fit",
+            f"both; at most {LONGEST_NAME_ANDVERSION} fit",
         )
     description = table.text("description")
     links = table.links("links")
