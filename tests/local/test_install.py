@@ -290,3 +290,9 @@ def test_locks_and_build_folders_of_other_names_are_not_ours(tmp_path: Path) -> 
     stale.touch()
     assert installed.leftovers(tmp_path) == [stale]
     assert installed.unused_builds(tmp_path) == []
+
+
+def test_a_bin_folder_that_this_platform_lacks_is_not_named(world: World) -> None:
+    world.pin = dataclasses.replace(world.pin, bin=(PurePosixPath("bin"), PurePosixPath("Scripts")))
+    toolchain = world.install().toolchain
+    assert toolchain.environment().path == (f"{toolchain.root}/bin",)
