@@ -22,7 +22,7 @@ from typing import Any
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 SHADERS = CHECKOUT / "build" / "bench" / "shaders"
-LOOPS, WARM_UP, CHUNKS = 500, 100, 10
+LOOPS, WARM_UP, CHUNKS = 50, 200, 100
 READ_BYTES = 64 << 20
 READS = 9
 

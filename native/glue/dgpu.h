@@ -600,6 +600,8 @@ typedef struct DgpuComputePipelineDesc
  * feature, DGPU_EDRIVER. */
 DGPU_API DgpuPipeline dgpu_compute_pipeline_create(DgpuProgram program, const DgpuComputePipelineDesc* desc);
 
+/* What feeds an input of the vertex entry point, found by its semantic: attributes may come in any order, and what the
+ * shader does not read is ignored. An input without an attribute is DGPU_EINVALID. */
 typedef struct DgpuVertexAttribute
 {
     const char* semantic; /* as in the shader, without its number: "POSITION" */

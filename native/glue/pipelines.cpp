@@ -1,6 +1,7 @@
 #include "pipelines.hpp"
 
 #include "formats.hpp"
+#include "soundness.hpp"
 #include "surface.hpp"
 
 #include "replay/replay.hpp"
@@ -250,7 +251,8 @@ ComPtr<rhi::IInputLayout> input_of(Pipeline& pipeline, const DgpuRenderPipelineD
     pipeline.streams.assign(desc.streams, desc.streams + desc.stream_count);
     pipeline.stream_reach.assign(desc.stream_count, 0);
 
-    std::vector<rhi::InputElementDesc> elements;
+    const std::vector<VertexInput>& inputs = pipeline.program->inputs;
+    std::vector<rhi::InputElementDesc> elements(inputs.size());
     for (std::uint32_t i = 0; i < desc.attribute_count; ++i)
     {
         const DgpuVertexAttribute& attribute = desc.attributes[i];
@@ -271,8 +273,19 @@ ComPtr<rhi::IInputLayout> input_of(Pipeline& pipeline, const DgpuRenderPipelineD
                     + std::to_string(desc.streams[attribute.stream].stride_bytes));
         std::uint32_t& farthest = pipeline.stream_reach[attribute.stream];
         farthest = std::max(farthest, static_cast<std::uint32_t>(reach));
-        elements.push_back(
-            {attribute.semantic, attribute.semantic_index, format, attribute.offset_bytes, attribute.stream});
+        // slang-rhi numbers locations by the attributes' order. What the shader does not read is left out.
+        const auto input = std::ranges::find_if(
+            inputs, [&](const VertexInput& one) { return one.is(attribute.semantic, attribute.semantic_index); });
+        if (input != inputs.end())
+            elements[input->location] = {
+                attribute.semantic, attribute.semantic_index, format, attribute.offset_bytes, attribute.stream};
+    }
+    for (const VertexInput& input : inputs)
+    {
+        if (elements[input.location].semanticName == nullptr)
+            throw Failure(
+                DGPU_EINVALID,
+                "the vertex entry point reads " + input.name() + ", which none of desc.attributes gives");
     }
     std::vector<rhi::VertexStreamDesc> streams;
     for (const DgpuVertexStream& stream : pipeline.streams)
@@ -285,7 +298,7 @@ ComPtr<rhi::IInputLayout> input_of(Pipeline& pipeline, const DgpuRenderPipelineD
     }
     rhi::InputLayoutDesc made;
     made.inputElements = elements.data();
-    made.inputElementCount = desc.attribute_count;
+    made.inputElementCount = static_cast<std::uint32_t>(elements.size());
     made.vertexStreams = streams.data();
     made.vertexStreamCount = desc.stream_count;
     ComPtr<rhi::IInputLayout> layout;
@@ -344,6 +357,12 @@ std::shared_ptr<Program> make_program(
                 program->group_size[i] = static_cast<std::uint32_t>(
                     std::min<std::uint64_t>(entry.thread_group_size[i], UINT32_MAX));
         }
+    }
+    require_sound(*linked->getLayout());
+    for (std::size_t i = 0; i < program->stages.size(); ++i)
+    {
+        if (program->stages[i] == SLANG_STAGE_VERTEX)
+            program->inputs = vertex_inputs_of(*linked->getLayout()->getEntryPointByIndex(i));
     }
     program->fields = fields_of(*linked->getLayout());
     rhi::ShaderProgramDesc desc;

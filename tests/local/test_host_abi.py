@@ -42,6 +42,7 @@ LONE = {
     "DGPU_ABI_VERSION": enums.ABI_VERSION,
     "DGPU_STRICT_AOT_EXIT_STATUS": enums.STRICT_AOT_EXIT_STATUS,
     "DGPU_ROW_NO_BINDING": enums.NO_BINDING,
+    "DGPU_NO_ROW": enums.NO_ROW,
     "DGPU_BACKEND_COUNT": len(enums.Backend),
     "DGPU_FEATURE_COUNT": len(enums.Feature) + 1,
     "DGPU_FORMAT_COUNT": len(enums.Format),

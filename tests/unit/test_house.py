@@ -12,11 +12,11 @@ PACKAGE = Path(toolchain.__file__).parent
 # A module may import from its own floor's rooms only as listed, and from every floor below it.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
-    frozenset({"install", "host_build", "doctor", "gpu_probe", "pins_update", "pins_check"}),
+    frozenset({"install", "host_build", "regenerate", "doctor", "gpu_probe", "pins_update", "pins_check"}),
     frozenset({"installed"}),
     frozenset({"bundle"}),
     frozenset({"sources", "build", "layout", "host"}),
-    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress"}),
+    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "toml"}),
     frozenset({"errors", "digest", "files", "findings", "locks", "_native"}),
 )
 
@@ -38,7 +38,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "sigstore_models": frozenset({"sources/cache/attestation.py"}),
     "cryptography": frozenset({"sources/cache/attestation.py"}),
     "tomlkit": frozenset({"pins/edit.py"}),
-    "ctypes": frozenset({"host", "gpu_probe.py"}),
+    "ctypes": frozenset({"host", "gpu_probe.py", "bundle/validators/dxc_child.py"}),
 }
 
 

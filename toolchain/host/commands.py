@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from typing_extensions import Buffer as BytesLike
+    from typing_extensions import Self
 
     Value: TypeAlias = (
         Buffer | Part | Texture | TextureView | Sampler | tuple[Texture | TextureView, Sampler] | BytesLike
@@ -25,12 +26,20 @@ if TYPE_CHECKING:
 
 
 class Pass:
-    """What compute and render passes have in common. It is used by one thread at a time, as its encoder is."""
+    """What compute and render passes have in common: it ends with its `with`, and is used by one thread at a time, as
+    its encoder is."""
 
     def __init__(self, library: Library, encoder: int) -> None:
         self.library = library
         self._encoder = encoder
         self._pipeline: Pipeline | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object = None, *_: object) -> None:
+        if kind is None:
+            self.library.check(self.library.calls.dgpu_end_pass(self._encoder))
 
     def bind(self, pipeline: Pipeline, values: Mapping[str, Value] | None = None, /, **named: Value) -> None:
         """Bind a pipeline, whose rows begin unset, and set these rows of it, as `set` does."""
@@ -166,21 +175,17 @@ class Encoder(Owned):
         self.fence = int(self.library.made(fence))
         return self.fence
 
-    @contextmanager
-    def compute(self) -> Iterator[ComputePass]:
+    def compute(self) -> ComputePass:
         """A compute pass."""
         self.library.check(self.library.calls.dgpu_begin_compute(self.handle))
-        yield ComputePass(self.library, self.handle)
-        self.library.check(self.library.calls.dgpu_end_pass(self.handle))
+        return ComputePass(self.library, self.handle)
 
-    @contextmanager
-    def render(self, *colors: ColorAttachment, depth: DepthAttachment | None = None) -> Iterator[RenderPass]:
+    def render(self, *colors: ColorAttachment, depth: DepthAttachment | None = None) -> RenderPass:
         """A render pass. Viewport and scissor begin as the whole of the attachments."""
         attachment = ctypes.byref(depth.to_c()) if depth else None
         array = array_of(abi.ColorAttachment, [color.to_c() for color in colors])
         self.library.check(self.library.calls.dgpu_begin_render(self.handle, array, len(colors), attachment))
-        yield RenderPass(self.library, self.handle)
-        self.library.check(self.library.calls.dgpu_end_pass(self.handle))
+        return RenderPass(self.library, self.handle)
 
     @contextmanager
     def group(self, name: str) -> Iterator[None]:

@@ -39,6 +39,10 @@ RGBA8 = Format.RGBA8_UNORM
 TARGET = TextureUse.COLOR_TARGET | TextureUse.SAMPLE
 SOLID_ROWS = [value("colour"), value("depth")]
 CLEAR = (0.0, 0.0, 0.0, 1.0)
+QUAD_ATTRIBUTES = (
+    VertexAttribute("POSITION", Format.RGB32_FLOAT),
+    VertexAttribute("TEXCOORD", Format.RG32_FLOAT, offset_bytes=12),
+)
 
 
 def target(rig: Rig, width: int, height: int, format: Format = RGBA8, **options: Any) -> Any:
@@ -85,14 +89,21 @@ def an_offscreen_triangle(rig: Rig) -> None:
     assert inside > 1000
 
 
-def quad(rig: Rig, image: Any, depth: Any, *, load: Load, z: float, tint: tuple[float, ...], compare: Compare) -> None:
+def quad(
+    rig: Rig,
+    image: Any,
+    depth: Any,
+    *,
+    load: Load,
+    z: float,
+    tint: tuple[float, ...],
+    compare: Compare,
+    attributes: tuple[VertexAttribute, ...] = QUAD_ATTRIBUTES,
+) -> None:
     """Draw the textured quad of corners (±0.5, ±0.5, z)."""
     state = RenderState(
         targets=(ColorTarget(RGBA8),),
-        attributes=(
-            VertexAttribute("POSITION", Format.RGB32_FLOAT),
-            VertexAttribute("TEXCOORD", Format.RG32_FLOAT, offset_bytes=12),
-        ),
+        attributes=attributes,
         streams=(VertexStream(20),),
         depth_format=Format.D32_FLOAT,
         depth_compare=compare,
@@ -145,6 +156,22 @@ def a_textured_indexed_quad_with_depth(rig: Rig) -> None:
     expect(1)
     quad(rig, image, depth, load=Load.KEEP, z=0.25, tint=half, compare=Compare.LESS)
     expect(0.5)
+
+
+@case
+def attributes_are_found_by_their_semantic(rig: Rig) -> None:
+    """In another order, in other case, and with one that the shader does not read."""
+    drawn = []
+    unread = VertexAttribute("NORMAL", Format.RGB32_FLOAT)
+    lower = VertexAttribute("texcoord", Format.RG32_FLOAT, offset_bytes=12)
+    for attributes in (QUAD_ATTRIBUTES, QUAD_ATTRIBUTES[::-1], (unread, lower, QUAD_ATTRIBUTES[0])):
+        image, depth = target(rig, 32, 32), depth_target(rig, 32)
+        plain = (1.0, 1.0, 1.0, 1.0)
+        quad(rig, image, depth, load=Load.CLEAR, z=0.5, tint=plain, compare=Compare.LESS, attributes=attributes)
+        drawn.append(image.read().bytes(WAIT_S))
+    assert len(set(pixels_only(drawn[0]))) == 5
+    assert drawn[1] == drawn[0]
+    assert drawn[2] == drawn[0]
 
 
 @case

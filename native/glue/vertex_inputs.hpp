@@ -1,0 +1,30 @@
+// What a vertex entry point reads, so that attributes can be given in any order.
+#pragma once
+
+#include <slang.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dream::host
+{
+
+struct VertexInput
+{
+    std::string semantic; // without its number
+    std::uint32_t index = 0;
+    std::uint32_t location = 0;
+
+    // Semantics do not differ by case, as in HLSL.
+    [[nodiscard]] bool is(std::string_view other_semantic, std::uint32_t other_index) const;
+
+    [[nodiscard]] std::string name() const { return semantic + std::to_string(index); }
+};
+
+// By location, which count from 0 without a gap. Throws Failure(DGPU_EUNSUPPORTED) where they do not: slang-rhi numbers
+// attributes by their order.
+[[nodiscard]] std::vector<VertexInput> vertex_inputs_of(slang::EntryPointReflection& entry);
+
+} // namespace dream::host
