@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bundles import bundles as any_bundles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rule_bundles import SAMPLES, Compiler, with_code
+from rule_bundles import SAMPLES, Compiler, resealed_layout, with_code, with_group
 from spirv import parse as parse_by_test
 from wgsl_derivatives import DIVERGENT, UNIFORM, fragment
 
@@ -18,7 +19,7 @@ from toolchain.bundle.code import Unreadable, facts, read
 from toolchain.bundle.code.facts import CodeFacts
 from toolchain.bundle.format import write
 from toolchain.bundle.model import Bundle, RowKind, Target
-from toolchain.bundle.rules.checking import check, check_file
+from toolchain.bundle.rules.checking import PROFILES, check, check_file
 
 
 @pytest.fixture(scope="module")
@@ -238,6 +239,31 @@ def test_rules_take_damaged_code(bundles: dict[str, Bundle], tmp_path: Path, see
     spoilt = with_code(bundle, group.name, entry.name, code.target, lambda one: replace(one, payload=bytes(data)))
     rules = {one.rule for one in check(spoilt)}
     assert bytes(data) == code.payload or "C5" in rules
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_rules_take_any_layout_that_can_be_read(bundles: dict[str, Bundle], seed: int) -> None:
+    """A layout with right digests and other numbers in it: findings, and no traceback."""
+    chance = random.Random(seed)
+    name = chance.choice(sorted(bundles))
+    group = bundles[name].groups[0]
+    layouts = list(group.layouts)
+    at = chance.randrange(len(layouts))
+    data = bytearray(layouts[at].payload)
+    for _ in range(chance.randint(1, 12)):
+        word = chance.randrange(64 + 22 * 32, len(data)) // 4 * 4
+        data[word : word + 4] = chance.choice([0, 1, 2, 5, 9, 11, 2**32 - 1, 2**31, 4096]).to_bytes(4, "little")
+    layouts[at] = replace(layouts[at], payload=resealed_layout(bytes(data[: len(layouts[at].payload)])))
+    check(with_group(bundles[name], name, lambda one: replace(one, layouts=tuple(layouts))))
+
+
+@settings(max_examples=60, deadline=None)
+@given(bundle=any_bundles(), profiles=st.lists(st.sampled_from(sorted(PROFILES)), max_size=3))
+def test_rules_take_any_bundle(bundle: Bundle, profiles: list[str]) -> None:
+    for finding in check(bundle, profiles=profiles):
+        assert finding.where
+        assert finding.hint
 
 
 def test_what_is_no_code_breaks_e1(bundles: dict[str, Bundle], tmp_path: Path) -> None:
