@@ -94,7 +94,7 @@ def _file_state(path: str) -> str:
     try:
         found = os.stat(path)
     except OSError:
-        return f"{path} absent"
+        return f"{path} {'dangling' if os.path.islink(path) else 'absent'}"
     return f"{path} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
 
 

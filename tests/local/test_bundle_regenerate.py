@@ -18,7 +18,7 @@ from recording import CHECKOUT, SHADERS
 
 from toolchain import layout
 from toolchain.bundle import format as dgb
-from toolchain.bundle.model import Bundle, RowKind, Target
+from toolchain.bundle.model import Bundle, InputKind, RowKind, Target
 from toolchain.digest import Sha256
 from toolchain.host.enums import Feature
 
@@ -296,3 +296,42 @@ def _recorders_of(pid: int) -> list[int]:
         except OSError:  # that thread has ended
             continue
     return found
+
+
+@pytest.mark.slow
+def test_ptx_and_dxil_through_the_pinned_compilers(project: Project) -> None:
+    project.edit("bundle.toml", '"wgsl"]', '"ptx", "dxil"]')
+    command = [sys.executable, "-m", "toolchain", "install", "nvrtc", "dxc", "--quiet", "--root", str(project.roots)]
+    ended = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    if sys.platform != "linux":
+        pytest.skip("dxc is pinned for Linux on x86_64 alone")
+    assert ended.returncode == 0, ended.stderr
+    outcome = project.make()
+    assert outcome["made"] == 4 * 4 + 3, "PTX is made for compute alone"
+    bundle = project.bundle()
+    programs = {one.name for one in bundle.inputs if one.kind == InputKind.PROGRAM}
+    assert programs == {"dream-slang-layout", "slang", "nvrtc", "dxc"}
+    group = bundle.group("scale:scale{FACTOR=1}")
+    assert group is not None
+    ptx, dxil = group.entries[0].code(Target.CUDA), group.entries[0].code(Target.D3D12)
+    assert ptx is not None
+    assert dxil is not None
+    assert (ptx.name, ptx.version[0] >= 7, (ptx.machine or "")[:3]) == ("scale", True, "sm_")
+    assert b"\0" not in ptx.payload
+    assert (dxil.payload[:4], dxil.machine) == (b"DXBC", "cs_6_0")
+    found = group.layout(Target.CUDA)
+    assert found is not None
+    rows = {row.name: row for row in found.rows}
+    # In PTX all is one block of bytes: {pointer, count} of two buffers, then the value.
+    assert [(rows[name].offset_bytes, rows[name].size_bytes) for name in ("data", "unused", "gain")] == [
+        (0, 16),
+        (16, 16),
+        (32, 4),
+    ]
+    draw = bundle.group("raster:vertex_main+fragment_main")
+    assert draw is not None
+    assert draw.layout(Target.CUDA) is None
+    assert draw.layout(Target.D3D12) is not None
+    first = project.file.read_bytes()
+    assert project.make("--check", "-j", "1")["differences"] == []
+    assert project.file.read_bytes() == first

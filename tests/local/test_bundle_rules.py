@@ -463,6 +463,14 @@ def of_bytes(data: bytes, tmp_path: Path) -> set[str]:
     return {one.rule for one in check_file(file).findings}
 
 
+def test_every_flipped_byte_fails_the_check(tmp_path: Path) -> None:
+    data = write(small())
+    file = tmp_path / "flipped.dgb"
+    for at in range(len(data)):
+        file.write_bytes(data[:at] + bytes([data[at] ^ 0x20]) + data[at + 1 :])
+        assert not check_file(file).ok, at
+
+
 def test_a_flipped_byte_breaks_c1(tmp_path: Path) -> None:
     data = bytearray(write(small()))
     data[-1] ^= 1
@@ -546,6 +554,20 @@ def test_unbounded_arrays_on_cuda(rule_compiler: Compiler, tmp_path: Path) -> No
     """Slang 2026.12: the global block of an array without bound is laid out otherwise in the code."""
     sample = replace(SAMPLES["bindless"], targets=(CUDA,))
     assert broken(rule_compiler.bundle(sample), tmp_path) == {"I5"}
+
+
+ARRAYS = """
+Texture2D<float4> images[4]; RWStructuredBuffer<float4> result;
+[shader("compute")] [numthreads(8, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID) { result[id.x] = images[2].Load(int3(id)); }
+"""
+
+
+def test_arrays_of_textures_in_msl(library: Library, tmp_path: Path) -> None:
+    """Slang 2026.12 gives them no index: Metal chooses one, and the host does not know it."""
+    spoilt = library.of(ARRAYS, METAL)
+    assert {"I3"} <= broken(spoilt, tmp_path) <= {"I3", "I7"}
+    assert broken(library.of(ARRAYS, VULKAN), tmp_path) == set()
 
 
 # Allowances.

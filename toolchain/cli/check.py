@@ -141,10 +141,12 @@ def _validations(settings: Settings, found: Bundle) -> Sequence[Validation]:
 
 
 def _text(checked: Sequence[Checked], unreadable: Sequence[BundleError], settings: Settings) -> None:
+    told: set[str] = set()  # rules whose mending was printed: once is enough
     for one in checked:
         for finding in one.findings:
             if not (settings.quiet and not finding.fails):
-                _print_finding(one.report.file, finding)
+                _print_finding(one.report.file, finding, mend=finding.rule not in told)
+                told.add(finding.rule)
         for validation in one.validations:
             if validation.not_run:
                 click.secho("not run ", fg="yellow", nl=False)
@@ -158,13 +160,13 @@ def _text(checked: Sequence[Checked], unreadable: Sequence[BundleError], setting
         click.echo(escaped(error.message), err=True)
 
 
-def _print_finding(file: str, finding: BundleFinding) -> None:
+def _print_finding(file: str, finding: BundleFinding, *, mend: bool) -> None:
     word = "allowed" if finding.allowed else finding.severity.value
     click.secho(f"{word:8}", fg=None if finding.allowed else _COLOURS[word], nl=False)
     click.secho(f"{finding.rule:3} ", bold=True, nl=False)
     click.echo(f"{escaped(file)}: {escaped(finding.where)}")
     lines = [("expected", finding.expected), ("seen", finding.seen)]
-    lines += [("because", finding.allowed)] if finding.allowed else [("mend", finding.hint)] if finding.hint else []
+    lines += [("because", finding.allowed)] if finding.allowed else [("mend", finding.hint)] if mend else []
     for what, said in lines:
         for number, line in enumerate(said.splitlines() or [""]):
             click.echo(f"        {what if number == 0 else '':9}{escaped(line)}")

@@ -53,7 +53,7 @@ def show(settings: Settings, file: Path) -> None:
 def check(settings: Settings, files: tuple[Path, ...]) -> None:
     """Check that layout files are whole and right.
 
-    Exit code 1 when one is not, 18 when one cannot be read; every file is looked at in any case.
+    Exit code 1 when one is not, 21 when one cannot be read; every file is looked at in any case.
     """
     findings: dict[Path, list[Finding]] = {}
     unreadable: list[LayoutError] = []

@@ -89,6 +89,15 @@ class Varying:
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """A kernel's parameter: where it begins among the parameters, and its size."""
+
+    name: str
+    offset_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
 class EntryFacts:
     """An entry of a code. `stage` is SlangStage, 0 where the language does not say; `resources` index `CodeFacts`'."""
 
@@ -98,6 +107,7 @@ class EntryFacts:
     inputs: tuple[Varying, ...] = ()
     outputs: tuple[Varying, ...] = ()
     resources: tuple[int, ...] = ()
+    parameters: tuple[Parameter, ...] = ()  # PTX
 
 
 @dataclass(frozen=True)
@@ -107,15 +117,6 @@ class DynamicIndex:
     variable: str
     decorated: bool  # NonUniform is on the access
     missing: tuple[str, ...]  # capabilities that it needs and the module does not declare
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A kernel's parameter: where it begins among the parameters, and its size."""
-
-    name: str
-    offset_bytes: int
-    size_bytes: int
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,6 @@ class CodeFacts:
     capabilities: tuple[str, ...] = ()
     extensions: tuple[str, ...] = ()
     workgroup_bytes: int = 0
-    parameters: tuple[Parameter, ...] = ()  # PTX
     global_block_bytes: int | None = None  # PTX
     dynamic_indexes: tuple[DynamicIndex, ...] = ()  # SPIR-V
     ray_payload_bytes: int = 0  # SPIR-V

@@ -10,9 +10,9 @@ from toolchain.bundle.code.facts import CodeFacts, EntryFacts, Parameter, Unread
 # The block that Slang packs a program's global parameters into.
 GLOBAL_BLOCK = "SLANG_globalParams"
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_VERSION = re.compile(r"^\s*\.version\s+(\d{1,4})\.(\d{1,4})\s*$", re.MULTILINE)
-_TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_VERSION = re.compile(r"^[ \t]*\.version\s+(\d{1,4})\.(\d{1,4})[ \t\r]*$", re.MULTILINE)
+_TARGET = re.compile(r"^[ \t]*\.target\s+(\w+)", re.MULTILINE)
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?([^{;]*)")
 _PARAMETER = re.compile(
     r"\.param\s+(?:\.align\s+(\d{1,4})\s+)?\.(\w+)(?:\s+\.ptr\b(?:\s+\.\w+)*(?:\s+\.align\s+\d+)?)?\s+([\w$]+)"
@@ -38,19 +38,21 @@ def read(payload: bytes) -> CodeFacts:
         raise Unreadable("no .version directive, with which PTX begins")
     if target is None:
         raise Unreadable("no .target directive")
-    entries: list[EntryFacts] = []
-    parameters: tuple[Parameter, ...] = ()
-    for match in _ENTRY.finditer(text):
-        entries.append(EntryFacts(match.group(1), facts.COMPUTE, _threads(match.group(3))))
-        if len(entries) == 1:
-            parameters = tuple(_parameters(match.group(2) or ""))
+    entries = [
+        EntryFacts(
+            match.group(1),
+            facts.COMPUTE,
+            _threads(match.group(3)),
+            parameters=tuple(_parameters(match.group(2) or "")),
+        )
+        for match in _ENTRY.finditer(text)
+    ]
     block = _GLOBAL_BLOCK.search(text)
     return CodeFacts(
         entries=tuple(entries),
         version=(int(version.group(1)), int(version.group(2))),
         machine=target.group(1),
         workgroup_bytes=_shared_bytes(text),
-        parameters=parameters,
         global_block_bytes=int(block.group(1)) if block else None,
     )
 

@@ -75,19 +75,22 @@ class Module:
     version: tuple[int, int]
     bound: int
     words: array[int]
+    data: bytes
     body_at: int = 0  # index of the first OpFunction's word
     capabilities: list[int] = field(default_factory=list)
     extensions: list[str] = field(default_factory=list)
     entry_points: list[EntryPoint] = field(default_factory=list)
     modes: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)
-    names: dict[int, str] = field(default_factory=dict)
-    member_names: dict[tuple[int, int], str] = field(default_factory=dict)
+    # Where names are, in words: few are asked for.
+    names: dict[int, tuple[int, int]] = field(default_factory=dict)
+    member_names: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     decorations: dict[int, dict[int, tuple[int, ...]]] = field(default_factory=dict)
     member_decorations: dict[tuple[int, int], dict[int, tuple[int, ...]]] = field(default_factory=dict)
     types: dict[int, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
     constants: dict[int, int] = field(default_factory=dict)  # ids of integers (specialization: their defaults)
     specialized: set[int] = field(default_factory=set)
     variables: dict[int, Variable] = field(default_factory=dict)
+    natural_bytes: dict[int, int] = field(default_factory=dict)  # of types, as `spirv_types` found them
 
     def decorated(self, number: int, decoration: int) -> bool:
         """Whether an id has a decoration."""
@@ -105,7 +108,16 @@ class Module:
 
     def name(self, number: int) -> str:
         """An id's name, or its number."""
-        return self.names.get(number) or f"%{number}"
+        return (number in self.names and self._text(self.names[number])) or f"%{number}"
+
+    def member_name(self, struct_id: int, member: int) -> str:
+        """A member's name, or its number."""
+        place = self.member_names.get((struct_id, member))
+        return (place is not None and self._text(place)) or str(member)
+
+    def _text(self, place: tuple[int, int]) -> str:
+        """The text from a word on, up to its NUL."""
+        return self.data[4 * place[0] : 4 * place[1]].split(b"\0", 1)[0].decode("utf-8", "replace")
 
     def instructions(self, first: int) -> Iterator[tuple[int, int, int]]:
         """Opcode, index of its first operand, and index behind the last, from a word on. The stream was checked."""
@@ -136,7 +148,7 @@ def parse(data: bytes) -> Module:
         raise Unreadable(f"expected SPIR-V's magic number 0x07230203, got 0x{words[0]:08x}")
     if words[3] > 0x3FFFFF:  # SPIR-V 2.17: universal limits
         raise Unreadable(f"expected ids below 4,194,304, got a bound of {words[3]}", 12)
-    module = Module(((words[1] >> 16) & 0xFF, (words[1] >> 8) & 0xFF), words[3], words)
+    module = Module(((words[1] >> 16) & 0xFF, (words[1] >> 8) & 0xFF), words[3], words, data)
     at = _declarations(module, 5)
     module.body_at = at
     _walk(words, at)
@@ -165,7 +177,12 @@ def _declarations(module: Module, at: int) -> int:
         if length == 0 or at + length > end:
             raise Unreadable(f"an instruction (opcode {opcode}) of {length} words, with {end - at} left", 4 * at)
         try:
-            _declare(module, opcode, tuple(words[at + 1 : at + length]))
+            if opcode == NAME:
+                module.names[words[at + 1]] = (at + 2, at + length)
+            elif opcode == MEMBER_NAME:
+                module.member_names[words[at + 1], words[at + 2]] = (at + 3, at + length)
+            else:
+                _declare(module, opcode, tuple(words[at + 1 : at + length]))
         except IndexError:
             raise Unreadable(f"an instruction (opcode {opcode}) that lacks operands", 4 * at) from None
         at += length
@@ -177,10 +194,6 @@ def _declare(module: Module, opcode: int, operands: tuple[int, ...]) -> None:
         module.decorations.setdefault(operands[0], {})[operands[1]] = operands[2:]
     elif opcode == MEMBER_DECORATE:
         module.member_decorations.setdefault((operands[0], operands[1]), {})[operands[2]] = operands[3:]
-    elif opcode == NAME:
-        module.names[operands[0]] = _text(operands, 1)[0]
-    elif opcode == MEMBER_NAME:
-        module.member_names[operands[0], operands[1]] = _text(operands, 2)[0]
     elif opcode in _TYPES:
         module.types[operands[0]] = (opcode, operands[1:])
     elif opcode == CONSTANT or opcode in _SPEC_CONSTANTS:

@@ -267,7 +267,7 @@ def _varyings(module: Module, point: EntryPoint, storage: int, *, arrayed: bool)
             where = own if own is not None else location
             if where is None:
                 continue
-            made = _varying(module, module.member_names.get((type_id, index), f"{index}"), member, where, of_member)
+            made = _varying(module, module.member_name(type_id, index), member, where, of_member)
             yield made
             location = where + made.locations
 

@@ -57,7 +57,7 @@ def read(module: Module, resources: Mapping[int, Resource]) -> Flow:
     """Follow a module's functions; `resources` are its bound variables."""
     arrays = {number: resource for number, resource in resources.items() if resource.count != 1}
     dynamic: tuple[DynamicIndex, ...] = ()
-    if arrays:
+    if arrays and _has_dynamic_access(module, arrays):
         walk = _Walk(module, arrays)
         for _ in range(_MOST_ROUNDS):
             before = len(walk.differs), len(walk.roots)
@@ -67,6 +67,18 @@ def read(module: Module, resources: Mapping[int, Resource]) -> Flow:
         dynamic = walk.found()
     has_layers = 5394 in module.capabilities  # CooperativeVectorNV
     return Flow(dynamic, tuple(_layers(module)) if has_layers else ())
+
+
+def _has_dynamic_access(module: Module, arrays: Mapping[int, Resource]) -> bool:
+    """Whether an array is accessed, or handed on, otherwise than by a constant index."""
+    words, constants = module.words, module.constants
+    for opcode, first, behind in module.instructions(module.body_at):
+        if opcode in (spirv.ACCESS_CHAIN, spirv.IN_BOUNDS_ACCESS_CHAIN) and behind - first > 3:
+            if words[first + 2] in arrays and words[first + 3] not in constants:
+                return True
+        elif opcode == _FUNCTION_CALL and not arrays.keys().isdisjoint(words[first + 3 : behind]):
+            return True
+    return False
 
 
 def _layers(module: Module) -> list[tuple[str, int]]:

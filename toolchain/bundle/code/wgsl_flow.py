@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from toolchain.bundle.code.wgsl_text import Function, Text
 
@@ -157,12 +158,9 @@ class _Walk:
         return any(word in self.differs and (index == 0 or words[index - 1] != ".") for index, word in enumerate(words))
 
     def _derived(self, words: Sequence[str], condition: str) -> Iterator[str]:
-        if not condition:
-            return
-        for index, word in enumerate(words):
-            if ((word in _DERIVATIVES or word in self.deriving) and words[index + 1 : index + 2] == ["("]) or (
-                word in _DERIVATIVES and tuple(words[index + 1 : index + 2]) == ("(",)
-            ):
+        """Derivatives among words that run under a differing condition."""
+        for word, following in pairwise(words):
+            if condition and following == "(" and (word in _DERIVATIVES or word in self.deriving):
                 yield f"{word} in {self.entry.name}, under `{_short(condition)}`"
 
     def _assigned(self, words: Sequence[str], condition: str) -> None:

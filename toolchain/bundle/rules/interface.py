@@ -169,11 +169,12 @@ def ptx_parameters(subject: Subject) -> Iterator[BundleFinding]:
     """.param against the entry's own parameters."""
     for unit in subject.units(Target.CUDA):
         layout = subject.read_layout(unit.group, unit.target)
-        if layout is None:
+        if layout is None or unit.facts.entry(unit.code.name) is None:
             continue
         block = implied_block(layout, unit.entry.name)
         wanted = block.size_bytes if block else 0
-        parameters = unit.facts.parameters
+        entry = unit.facts.entry(unit.code.name)
+        parameters = entry.parameters if entry else ()
         end = max((one.offset_bytes + one.size_bytes for one in parameters), default=0)
         if end > wanted or (wanted and -(-end // 8) * 8 < wanted):
             yield found("I4", f"parameters of {wanted} bytes, as in the layout", f"{end} bytes", unit=unit)

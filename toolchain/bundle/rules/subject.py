@@ -38,8 +38,9 @@ class Subject:
     bundle: Bundle
     profiles: tuple[str, ...] = ()  # demanded, by the bundle or by whoever checks
     _facts: dict[tuple[Target, bytes], CodeFacts | Unreadable] = field(default_factory=dict)
-    _layouts: dict[tuple[str, Target], Layout | LayoutError | None] = field(default_factory=dict)
-    _fields: dict[tuple[str, Target], list[Field]] = field(default_factory=dict)
+    # By the layout file's bytes: permutations often have one layout.
+    _layouts: dict[bytes, Layout | LayoutError] = field(default_factory=dict)
+    _fields: dict[bytes, list[Field]] = field(default_factory=dict)
 
     def facts(self, code: Code) -> CodeFacts | Unreadable:
         """What a code says, or why it cannot be read."""
@@ -71,14 +72,15 @@ class Subject:
 
     def layout(self, group: Group, target: Target) -> Layout | LayoutError | None:
         """A group's recorded layout, or why it cannot be read; None where the bundle has none."""
-        key = group.name, target
-        if key not in self._layouts:
-            recorded = group.layout(target)
+        recorded = group.layout(target)
+        if recorded is None:
+            return None
+        if recorded.payload not in self._layouts:
             try:
-                self._layouts[key] = parse_layout(recorded.payload, where=group.name) if recorded else None
+                self._layouts[recorded.payload] = parse_layout(recorded.payload, where=group.name)
             except LayoutError as error:
-                self._layouts[key] = error
-        return self._layouts[key]
+                self._layouts[recorded.payload] = error
+        return self._layouts[recorded.payload]
 
     def read_layout(self, group: Group, target: Target) -> Layout | None:
         """A group's layout where it can be read."""
@@ -87,17 +89,15 @@ class Subject:
 
     def fields(self, group: Group, target: Target) -> list[Field]:
         """The fields of a group's layout, with the blocks that the compiler made of values."""
-        key = group.name, target
-        if key not in self._fields:
-            layout = self.read_layout(group, target)
-            found: list[Field] = []
-            if layout is not None:
-                found = layout_fields.fields_of(layout)
-                scopes = [None, *(entry.name for entry in layout.entry_points)]
-                blocks = [layout_fields.implied_block(layout, scope) for scope in scopes]
-                found += [block for block in blocks if block is not None]
-            self._fields[key] = found
-        return self._fields[key]
+        recorded, layout = group.layout(target), self.read_layout(group, target)
+        if recorded is None or layout is None:
+            return []
+        if recorded.payload not in self._fields:
+            scopes = [None, *(entry.name for entry in layout.entry_points)]
+            blocks = [layout_fields.implied_block(layout, scope) for scope in scopes]
+            found = layout_fields.fields_of(layout)
+            self._fields[recorded.payload] = found + [block for block in blocks if block is not None]
+        return self._fields[recorded.payload]
 
     def pipelines(self) -> Iterator[tuple[Pipeline, Group]]:
         """The pipelines with their groups."""
