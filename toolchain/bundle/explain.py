@@ -154,11 +154,14 @@ def matching(bundle: Bundle, name: str) -> list[tuple[Group, Entry]]:
     ]
 
 
-def explain(subject: Subject, group: Group, entry: Entry) -> Explanation:
-    """One entry against every profile of each of its backends; those of `subject.profiles` are demanded."""
+def explain(subject: Subject, group: Group, entry: Entry, *, shapes: bool = True) -> Explanation:
+    """One entry against every profile of each of its backends; those of `subject.profiles` are demanded.
+
+    Shapes of the thread group are looked for among all groups, so that whoever explains all entries leaves them out.
+    """
     targets = tuple(_on_target(subject, group, entry, code.target) for code in entry.codes)
-    shapes = tuple(_shapes(subject, group, entry, targets)) if entry.stage in GROUPED_STAGES else ()
-    return Explanation(group, entry, targets, shapes)
+    has_shapes = shapes and entry.stage in GROUPED_STAGES
+    return Explanation(group, entry, targets, tuple(_shapes(subject, group, entry, targets)) if has_shapes else ())
 
 
 def _on_target(subject: Subject, group: Group, entry: Entry, target: Target) -> OnTarget:
@@ -199,10 +202,11 @@ def _shapes(subject: Subject, group: Group, entry: Entry, targets: Sequence[OnTa
         found = other.entry(entry.name)
         if other is group or found is None or found.module != entry.module or found.stage != entry.stage:
             continue
-        if other.permutation and found.thread_group_size != entry.thread_group_size:
+        size = found.thread_group_size
+        if other.permutation and size != entry.thread_group_size and size not in siblings:
             on: Sequence[OnTarget] = [_on_target(subject, other, found, code.target) for code in found.codes]
             words = ", ".join(f"{name}={value}" for name, value in other.permutation)
-            siblings.setdefault(found.thread_group_size, (f"permutation {words}", on))
+            siblings[size] = (f"permutation {words}", on)
     own = entry.thread_group_size
     dimensions = 3 if own[2] > 1 else 2 if own[1] > 1 else 1
     wanted: dict[tuple[int, int, int], tuple[str, Sequence[OnTarget]]] = {own: ("this entry", targets), **siblings}

@@ -196,7 +196,7 @@ def _family(subject: Subject, family: Family, *, is_open: bool) -> str:
         element("h3", text(family.name)),
         element("span", text("; ".join(word for word in said if word)), class_="soft"),
     )
-    explained = [explain(subject, group, entry) for group in family.groups for entry in group.entries]
+    explained = [explain(subject, group, entry, shapes=False) for group in family.groups for entry in group.entries]
     return element(
         "details",
         summary,
