@@ -102,6 +102,7 @@ def test_each_refuses_spoilt_code(
     assert not found.not_run
     assert [(one.rule, one.entry, one.target) for one in found.findings] == [(rule, "compute/main", target.language)]
     assert found.findings[0].seen
+    assert found.findings[0].hint
     assert "pinned" in found.findings[0].expected
 
 

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolchain.build.process import run
@@ -106,9 +106,9 @@ def _findings(
     for group, entry, code in items:
         if code.payload in rejected:
             expected = f"code that {validator.name} {tool.version} accepts"
-            yield found(
-                validator.rule, expected, rejected[code.payload], group=group, entry=entry.name, target=code.target
-            )
+            seen = rejected[code.payload]
+            finding = found(validator.rule, expected, seen, group=group, entry=entry.name, target=code.target)
+            yield replace(finding, hint=RULES[validator.rule].mend)
 
 
 def _each(
