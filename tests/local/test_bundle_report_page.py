@@ -83,6 +83,13 @@ def test_the_search_hides_what_does_not_match(page: Path) -> None:
     assert ">0 of 1 findings, 0 of 3 entries, 1 of 2 groups<" in dom
 
 
+def test_the_search_narrows_a_card_s_codes(page: Path) -> None:
+    dom = chromium.dom(page, "#search=fragment_main%20MSL")
+    rows = re.findall(r"<tr[^>]*data-row[^>]*>", dom)
+    assert (len(rows), sum(' hidden=""' not in row for row in rows)) == (9, 1 + 3)  # of the other card: all of them
+    assert hidden(dom, "groups") == (2, 1)
+
+
 def test_a_search_that_finds_nothing_says_so(page: Path) -> None:
     dom = chromium.dom(page, "#search=no%20such%20thing%25")
     assert hidden(dom, "groups") == (2, 2)

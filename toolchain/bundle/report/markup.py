@@ -23,9 +23,17 @@ def element(name: str, *content: str, **attributes: object) -> str:
 
 
 def table(
-    caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, right: frozenset[int] = frozenset()
+    caption: str,
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: frozenset[int] = frozenset(),
+    item: str | None = None,
 ) -> str:
-    """A table of ready cells; the first cell of a row is its header."""
+    """A table of ready cells; the first cell of a row is its header.
+
+    The search counts rows that are an `item`, by that word; an empty one is for rows that it only hides in their card.
+    """
     made = []
     for row in rows:
         cells = [
@@ -33,7 +41,8 @@ def table(
             for number, cell in enumerate(row)
             if number
         ]
-        made.append(element("tr", element("th", row[0], scope="row"), *cells))
+        found = {"data_item": item or None, "data_row": item == ""}
+        made.append(element("tr", element("th", row[0], scope="row"), *cells, **found))
     titles = [
         element("th", text(title), scope="col", class_="number" if number in right else None)
         for number, title in enumerate(head)

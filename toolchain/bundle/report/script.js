@@ -6,6 +6,9 @@
   const said = document.getElementById("search-result");
   const items = Array.from(document.querySelectorAll("[data-item]"));
   const texts = items.map((item) => item.textContent.toLowerCase());
+  // Rows of a card: where some of them match, the others are hidden; where none does, the card is there for other words.
+  const cards = Array.from(document.querySelectorAll("details[data-item]"), (card) =>
+    Array.from(card.querySelectorAll("tr[data-row]"), (row) => [row, row.textContent.toLowerCase()]));
   const wasOpen = new Map(Array.from(document.querySelectorAll("details"), (one) => [one, one.open]));
   const MOST_OPENED = 12;
 
@@ -24,6 +27,11 @@
         item.open = words.length > 0 && matches ? ++opened <= MOST_OPENED : wasOpen.get(item);
       }
     });
+    for (const rows of cards) {
+      const found = rows.map(([, text]) => words.every((word) => text.includes(word)));
+      const some = found.includes(true);
+      rows.forEach(([row], number) => { row.hidden = some && !found[number]; });
+    }
     const counts = Object.entries(shown).map(([kind, [some, all]]) => `${some} of ${all} ${kind}`);
     said.textContent = words.length > 0 ? counts.join(", ") : "";
     const hash = words.length > 0 ? "#search=" + encodeURIComponent(field.value) : " ";

@@ -27,7 +27,7 @@ _NEAR = 0.75
 # What every thread group has in each direction says nothing.
 _TRIVIAL = {"group_x": 1, "group_y": 1, "group_z": 1}
 _MOST_PLACES = 20  # of equal findings
-_MOST_CODES = 200  # rows of one table of codes; --json of `bundle show` has all
+_MOST_CODES = 20_000  # rows of one table of codes; --json of `bundle show` has all
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,8 @@ def overview(bundle: Bundle, families: Sequence[Family]) -> str:
         ["Entry", "Stage", *titles],
         rows,
         right=frozenset(range(2, 2 + len(titles))),
-    ).replace('<tr><th scope="row">', '<tr data-item="entries"><th scope="row">')
+        item="entries",
+    )
     return _section("sizes", "Entries by backend", element("div", made, class_="card"))
 
 
@@ -321,6 +322,7 @@ def _codes(bundle: Bundle, family: Family) -> str:
         ["Entry", "Code", "Named", "Bytes", "Version", "Needs", "Capabilities, extensions"],
         shown,
         right=frozenset({3}),
+        item="",
     )
     return made + (element("p", f"and {left:,} more", class_="soft") if left > 0 else "")
 
