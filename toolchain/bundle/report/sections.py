@@ -64,7 +64,7 @@ def header(bundle: Bundle, findings: Sequence[BundleFinding], profiles: Sequence
         "Pipelines": f"{len(bundle.pipelines):,}",
         "Entries": f"{entries:,}",
         "Code": f"{_size(sum(map(len, codes)))}",
-        "Broken rules": f"{said} <small>and {others} {'other finding' if others == 1 else 'other findings'}</small>",
+        "Errors": f"{said} <small>and {others} {'other finding' if others == 1 else 'other findings'}</small>",
     }
     made = "".join(element("div", element("dt", text(k)), element("dd", v), class_="tile") for k, v in tiles.items())
     asked = f"Held to the profiles {', '.join(profiles)}." if profiles else "Held to no profile but its backends' own."
@@ -357,7 +357,12 @@ def _vertex_input(pipelines: Sequence[Pipeline]) -> list[str]:
 
 
 def _options(family: Family) -> list[str]:
-    options = dict.fromkeys(" ".join(group.options) for group in family.groups if group.options)
+    """The compiler's options, without the defines that make the permutations."""
+    options: dict[str, None] = {}
+    for group in family.groups:
+        own = {f"-D{name}={value}" for name, value in group.permutation}
+        said = " ".join(option for option in group.options if option not in own)
+        options.update({said: None} if said else {})
     if not options:
         return []
     return [element("h4", "Compiler options"), *(element("p", element("code", text(one))) for one in options)]
