@@ -77,6 +77,7 @@ $(VENV)/dev-installed: ci/lock/dev.txt $(VENV)/run-installed
 	$(PIP) install --quiet --require-hashes -r ci/lock/dev.txt
 	@touch $@
 
+# Editable: `python -m toolchain` and the samples then find the extension from this folder too.
 $(VENV)/package-installed: $(PACKAGE_FILES) $(VENV)/run-installed
-	$(PIP) install --quiet --no-deps --no-build-isolation --force-reinstall .
+	$(PIP) install --quiet --no-deps --no-build-isolation --force-reinstall --editable .
 	@touch $@

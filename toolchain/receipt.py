@@ -25,9 +25,13 @@ _BUILD_VARIABLES = frozenset(
 _COMPILER_NAMES = ("c++", "g++", "cl", "clang++")
 
 
+# CMake's variables that change how fast it builds, or what it prints, and not what.
+_HOW_FAST = frozenset({"CMAKE_BUILD_PARALLEL_LEVEL", "CMAKE_COLOR_DIAGNOSTICS", "CMAKE_EXPORT_COMPILE_COMMANDS"})
+
+
 def is_build_variable(name: str) -> bool:
     """Whether an environment variable changes what CMake finds or how the compiler compiles."""
-    return name in _BUILD_VARIABLES or name.startswith("CMAKE_")
+    return name in _BUILD_VARIABLES or (name.startswith("CMAKE_") and name not in _HOW_FAST)
 
 
 def state(
