@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-TOPICS = ("startup", "verify", "extract", "download", "native", "reflection", "host")
+TOPICS = ("startup", "verify", "extract", "download", "native", "reflection", "host", "regenerate")
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 

@@ -63,6 +63,7 @@ ctest --test-dir "$build/sanitized" --output-on-failure
 for subject in "${subjects[@]}"; do
     "$build/sanitized/tests/dream-$subject-mutate" 100000 7
 done
+"$build/sanitized/tests/dream-bundle-mutate" 100000 7 tests/data/bundles/small.dgb
 
 step "thread sanitizer"
 configure "$build/threads" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDREAM_SANITIZE=thread "${replay[@]}"
@@ -90,6 +91,10 @@ if command -v clang++ >/dev/null; then
         "$build/fuzz/fuzz/dream-$subject-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -print_final_stats=1 \
             "$build/corpus-$subject"
     done
+    mkdir -p "$build/corpus-bundle"
+    cp tests/data/bundles/small.dgb "$build/corpus-bundle"
+    "$build/fuzz/fuzz/dream-bundle-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -print_final_stats=1 \
+        "$build/corpus-bundle"
 else
     echo "SKIP libFuzzer: clang++ is not installed (Debian packages clang and libclang-rt-dev); the mutations above ran"
 fi

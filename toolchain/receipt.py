@@ -13,7 +13,7 @@ FOLDER = ".receipts"  # beside the roots; a receipt in it is called NAME-PROFILE
 
 # The parts of native/ that each of our programs is built from, beside its CMakeLists.txt.
 RECORDER_SOURCES = ("cmake/LocalArchivesOnly.cmake", "cmake/SlangRoot.cmake", "layout", "recorder", "slang")
-HOST_SOURCES = ("cmake", "glue", "layout", "replay", "rhi", "slang")
+HOST_SOURCES = ("bundle", "cmake", "glue", "layout", "replay", "rhi", "slang")
 
 _TITLE = "gpu-toolchain receipt 1"
 

@@ -1,5 +1,7 @@
 #include "sha256.hpp"
 
+#include "sha256_x86.hpp"
+
 #include <algorithm>
 #include <bit>
 
@@ -28,8 +30,16 @@ std::uint32_t load_big_endian(const std::byte* data)
 
 } // namespace
 
+Sha256::Sha256(Way way)
+{
+    static const bool has_instructions = x86::has_sha256();
+    by_instructions_ = way == Way::best && has_instructions;
+}
+
 void Sha256::block(const std::byte* data)
 {
+    if (by_instructions_)
+        return x86::sha256_block(state_, round_constants, data);
     std::array<std::uint32_t, 64> w{};
     for (std::size_t t = 0; t < 16; ++t)
         w[t] = load_big_endian(data + 4 * t);

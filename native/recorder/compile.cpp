@@ -1,9 +1,12 @@
 #include "compile.hpp"
 
+#include "layout/sha256.hpp"
+
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <span>
 #include <string_view>
@@ -146,7 +149,7 @@ bool holds(const Options& options, slang::CompilerOptionName name)
         options, [&](const auto& option) { return option.name == name && option.value.intValue0 != 0; });
 }
 
-void open_session(LinkedProgram& program, const Request& request)
+void open_session(LoadedModules& program, const Request& request)
 {
     const std::vector<const char*> arguments = pointers_to(request.compiler_options);
     check_options(program.global.get(), arguments);
@@ -190,7 +193,7 @@ void open_session(LinkedProgram& program, const Request& request)
         throw Rejection("the compiler did not open a session with these options");
 }
 
-void load_modules(LinkedProgram& program, const Request& request, const Say& say)
+void load_modules(LoadedModules& program, const Request& request, const Say& say)
 {
     std::set<std::string> names;
     for (const std::string& path : request.modules)
@@ -401,18 +404,108 @@ void check_program(const LinkedProgram& program, const Request& request, const s
     }
 }
 
+// The files that the modules were read from, as they are now. One that is gone has the digest of nothing.
+std::map<std::string, layout::Digest> digests_of(const LoadedModules& loaded)
+{
+    std::map<std::string, layout::Digest> digests;
+    for (const std::string& path : dependencies(loaded))
+    {
+        std::string text;
+        try
+        {
+            text = Sources::read(path);
+        }
+        catch (const Rejection&)
+        {
+        }
+        digests[path] = layout::sha256(std::as_bytes(std::span(text)));
+    }
+    return digests;
+}
+
 } // namespace
+
+LoadedModules LoadedModules::share() const
+{
+    LoadedModules other;
+    other.sources = sources;
+    other.global = Com<slang::IGlobalSession>::share(global.get());
+    other.session = Com<slang::ISession>::share(session.get());
+    other.modules = modules;
+    other.scalar_layout = scalar_layout;
+    other.matrix_mode = matrix_mode;
+    other.target = target;
+    return other;
+}
+
+// What a session was made from, and what was said then.
+struct Compiler::Last
+{
+    std::vector<std::string> modules;
+    std::vector<std::string> options;
+    bool force_scalar_layout = false;
+    bool line_directives = false;
+    LoadedModules loaded;
+    std::map<std::string, layout::Digest> files; // as they were read
+    std::vector<std::string> said;
+
+    [[nodiscard]] bool serves(const Request& request) const
+    {
+        return modules == request.modules && options == request.compiler_options &&
+            force_scalar_layout == request.force_scalar_layout && line_directives == request.line_directives &&
+            files == digests_of(loaded);
+    }
+};
+
+Compiler::Compiler() = default;
+Compiler::~Compiler() = default;
+
+LoadedModules Compiler::load(const Request& request, const Say& say)
+{
+    if (last_ && last_->serves(request))
+    {
+        for (const std::string& said : last_->said)
+            say(said);
+        return last_->loaded.share();
+    }
+    last_.reset();
+    auto next = std::make_unique<Last>();
+    next->modules = request.modules;
+    next->options = request.compiler_options;
+    next->force_scalar_layout = request.force_scalar_layout;
+    next->line_directives = request.line_directives;
+    LoadedModules& loaded = next->loaded;
+    loaded.sources = std::make_shared<Sources>(request.modules.front());
+    if (!global_)
+        global_ = open_compiler();
+    loaded.global = Com<slang::IGlobalSession>::share(global_.get());
+    open_session(loaded, request);
+    load_modules(
+        loaded,
+        request,
+        [&](const std::string& said)
+        {
+            next->said.push_back(said);
+            say(said);
+        });
+    next->files = digests_of(loaded);
+    LoadedModules shared = loaded.share();
+    last_ = std::move(next);
+    return shared;
+}
 
 LinkedProgram compile(const Request& request, const Say& say)
 {
-    LinkedProgram program;
+    return Compiler().compile(request, say);
+}
+
+LinkedProgram Compiler::compile(const Request& request, const Say& say)
+{
     for (const EntryRequest& wanted : request.entries)
         if (!wanted.stage.empty())
             (void)stage_of(wanted); // an unknown one is not worth compiling for
-    program.sources = std::make_unique<Sources>(request.modules.front());
-    program.global = open_compiler();
-    open_session(program, request);
-    load_modules(program, request, say);
+    LinkedProgram program;
+    static_cast<LoadedModules&>(program) = load(request, say);
 
     std::vector<FoundEntry> entries;
     for (const EntryRequest& wanted : request.entries)
@@ -455,19 +548,22 @@ std::vector<std::byte> entry_code(
     if (SLANG_FAILED(result) || !code || code->getBufferSize() == 0)
         reject(*program.sources, diagnostics, "-entry " + name + ": no code could be made for this target");
     pass_on(*program.sources, diagnostics, "-entry " + name, say);
-    const auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
+    auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
+    // NVRTC counts the NUL behind its text as a part of it. Where CUDA wants one, a host adds it.
+    while (program.target == SLANG_PTX && !bytes.empty() && bytes.back() == std::byte{0})
+        bytes = bytes.first(bytes.size() - 1);
     return {bytes.begin(), bytes.end()};
 }
 
-std::vector<std::string> dependencies(const LinkedProgram& program)
+std::vector<std::string> dependencies(const LoadedModules& modules)
 {
     std::set<std::string> paths;
-    for (SlangInt m = 0; m < program.session->getLoadedModuleCount(); ++m)
+    for (SlangInt m = 0; m < modules.session->getLoadedModuleCount(); ++m)
     {
-        slang::IModule* module = program.session->getLoadedModule(m);
+        slang::IModule* module = modules.session->getLoadedModule(m);
         for (SlangInt32 i = 0; i < module->getDependencyFileCount(); ++i)
             if (const char* path = module->getDependencyFilePath(i))
-                paths.insert(program.sources->path_of(path));
+                paths.insert(modules.sources->path_of(path));
     }
     return {paths.begin(), paths.end()};
 }

@@ -1,6 +1,7 @@
 // dream-slang-layout: compiles modules with the Slang compiler and records the layout of the linked program.
 
 #include "arguments.hpp"
+#include "batch.hpp"
 #include "compile.hpp"
 #include "crash.hpp"
 #include "files.hpp"
@@ -44,6 +45,10 @@ file that a host without a compiler can load (docs/layout-format.md). Options ar
   -reflection-json FILE  taken and ignored
   -help, -h              this text
   -version, -v [--json]  versions of the recorder, the layout format and the compiler
+  -batch                 alone: take command lines from stdin and obey one after the other in one process, which spares
+                         starting the compiler for each. A command line is its size in bytes as 32 bits, little-endian,
+                         and its arguments, each with a NUL behind it. The answer on stdout is the exit code and the size
+                         of the text that follows, 32 bits each; the text is what would have gone to stderr
 
 Differences from slangc: buffers use scalar layout unless a -fvk-use-*-layout option says otherwise, as slang-rhi does
 it; matrices are row-major unless an option says otherwise; code holds no #line unless -line-directive-mode asks for it.
@@ -111,13 +116,13 @@ std::vector<recorder::NamedOutput> outputs_of(const recorder::Request& request)
     return outputs;
 }
 
-int record_layout(const recorder::Request& request)
+int record_layout(recorder::Compiler& compiler, const recorder::Request& request, const recorder::Say& say)
 {
     const std::vector<recorder::NamedOutput> outputs = outputs_of(request);
     recorder::check_outputs(outputs);
     if (const std::string wrong = recorder::overwritten_source(outputs, request.modules); !wrong.empty())
         throw recorder::WrongCommandLine(wrong);
-    const recorder::LinkedProgram program = recorder::compile(request, say);
+    const recorder::LinkedProgram program = compiler.compile(request, say);
     const std::vector<std::string> sources = recorder::dependencies(program);
     if (const std::string wrong = recorder::overwritten_source(outputs, sources); !wrong.empty())
         throw recorder::Rejection(wrong);
@@ -146,32 +151,22 @@ int record_layout(const recorder::Request& request)
     return exit_ok;
 }
 
-int run(const std::vector<std::string>& arguments)
+// Obeys a command line that asks for a layout; what is wrong is said, and answered with the exit code.
+int obey(recorder::Compiler& compiler, const std::vector<std::string>& arguments, const recorder::Say& say)
 {
-    const recorder::Parsed parsed = recorder::parse_arguments(arguments);
-    if (std::holds_alternative<recorder::ShowHelp>(parsed))
-    {
-        print(help);
-        return exit_ok;
-    }
-    if (const auto* version = std::get_if<recorder::ShowVersion>(&parsed))
-        return show_version(version->json);
-    if (const auto* error = std::get_if<recorder::UsageError>(&parsed))
-        throw recorder::WrongCommandLine(error->message);
-    return record_layout(std::get<recorder::Request>(parsed));
-}
-
-} // namespace
-
-int main(int count, char** arguments)
-{
-    dream::recorder::explain_crashes();
-#ifdef SIGXFSZ
-    std::signal(SIGXFSZ, SIG_IGN); // a file that grows too large is a failed write, which removes what it made
-#endif
     try
     {
-        return run({arguments + 1, arguments + count});
+        const recorder::Parsed parsed = recorder::parse_arguments(arguments);
+        if (std::holds_alternative<recorder::ShowHelp>(parsed))
+        {
+            print(help);
+            return exit_ok;
+        }
+        if (const auto* version = std::get_if<recorder::ShowVersion>(&parsed))
+            return show_version(version->json);
+        if (const auto* error = std::get_if<recorder::UsageError>(&parsed))
+            throw recorder::WrongCommandLine(error->message);
+        return record_layout(compiler, std::get<recorder::Request>(parsed), say);
     }
     catch (const recorder::WrongCommandLine& wrong)
     {
@@ -182,6 +177,43 @@ int main(int count, char** arguments)
     {
         say(rejection.what());
         return exit_rejected;
+    }
+    catch (const std::exception& error)
+    {
+        say(std::string("dream-slang-layout: ") + error.what());
+        return exit_rejected;
+    }
+}
+
+int obey_batch()
+{
+    recorder::Compiler compiler;
+    recorder::Batch batch;
+    while (const auto arguments = batch.next())
+    {
+        std::string said;
+        const int status =
+            obey(compiler, *arguments, [&](const std::string& text) { said += (said.empty() ? "" : "\n") + text; });
+        batch.answer(status, said);
+    }
+    return exit_ok;
+}
+
+} // namespace
+
+int main(int count, char** arguments)
+{
+    dream::recorder::explain_crashes();
+#ifdef SIGXFSZ
+    std::signal(SIGXFSZ, SIG_IGN); // a file that grows too large is a failed write, which removes what it made
+#endif
+    const std::vector<std::string> line(arguments + 1, arguments + count);
+    try
+    {
+        if (line == std::vector<std::string>{"-batch"})
+            return obey_batch();
+        recorder::Compiler compiler;
+        return obey(compiler, line, say);
     }
     catch (const std::exception& error)
     {

@@ -56,6 +56,13 @@ void test_sha256()
     expect(
         digest_of(std::string(1'000'000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
         "digest of a million a");
+    for (std::size_t size = 0; size < 300; ++size)
+    {
+        const std::string text(size, static_cast<char>('a' + size % 26));
+        layout::Sha256 portable(layout::Sha256::Way::portable);
+        portable.update(bytes_of(text));
+        expect(portable.finish() == layout::sha256(bytes_of(text)), "both ways of " + std::to_string(size) + " bytes");
+    }
     for (std::size_t size = 0; size < 200; ++size)
     {
         const std::string text(size, static_cast<char>('a' + size % 26));

@@ -12,11 +12,11 @@ PACKAGE = Path(toolchain.__file__).parent
 # A module may import from its own floor's rooms only as listed, and from every floor below it.
 FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
-    frozenset({"install", "host_build", "doctor", "gpu_probe", "pins_update", "pins_check"}),
+    frozenset({"install", "host_build", "regenerate", "doctor", "gpu_probe", "pins_update", "pins_check"}),
     frozenset({"installed"}),
     frozenset({"bundle"}),
     frozenset({"sources", "build", "layout", "host"}),
-    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress"}),
+    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "toml"}),
     frozenset({"errors", "digest", "files", "findings", "locks", "_native"}),
 )
 

@@ -120,6 +120,68 @@ def stream(
         raise _failed(argv, status, list(last), log)
 
 
+class Conversation:
+    """A program that is asked and answers through its stdin and stdout, as bytes, until its stdin is closed.
+
+    A context manager, which leaves no process behind. `log` receives what it writes to stderr. Raises ProcessError
+    when the program cannot be started. Not for two threads at once, but for `kill`.
+    """
+
+    def __init__(self, argv: Sequence[str], *, log: Path, env: Mapping[str, str] | None = None) -> None:
+        self._argv = tuple(argv)
+        self._log = log
+        with log.open("wb") as file:
+            try:
+                self._child = subprocess.Popen(
+                    list(argv),
+                    env=_environment(env, None),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=file,
+                    start_new_session=POSIX,  # a Ctrl-C is for us, who end it
+                )
+            except OSError as error:
+                raise _not_started(argv, error) from error
+
+    def __enter__(self) -> Conversation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self._child.wait()
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # what was not yet written has no reader any more
+                    pipe.close()
+
+    def send(self, data: bytes) -> None:
+        """Write all of `data`. Raises EOFError when the program has ended."""
+        assert self._child.stdin is not None  # noqa: S101 - PIPE was asked for
+        try:
+            self._child.stdin.write(data)
+            self._child.stdin.flush()
+        except OSError as error:
+            raise EOFError from error
+
+    def receive(self, size_bytes: int) -> bytes:
+        """Read exactly so many bytes. Raises EOFError when the program ends before them."""
+        assert self._child.stdout is not None  # noqa: S101 - PIPE was asked for
+        data = self._child.stdout.read(size_bytes)
+        if len(data) != size_bytes:
+            raise EOFError
+        return data
+
+    def ending(self) -> tuple[int, str]:
+        """Wait for the end of a program that has closed its stdout: exit status (negative: the signal), and stderr."""
+        status = self._child.wait()
+        return status, self._log.read_text(encoding="utf-8", errors="replace").strip()
+
+    def kill(self) -> None:
+        """End it now; from any thread."""
+        if self._child.poll() is None:
+            self._child.kill()
+
+
 def _end_with_children(child: subprocess.Popen[bytes]) -> None:
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError):

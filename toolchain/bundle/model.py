@@ -3,7 +3,7 @@
 Fields have the names and meanings of docs/bundle-format.md. What refers to a record there holds the value here: entries
 stand in their group, codes in their entry, rows in their layout, and payloads are bytes. Where one thing names another
 across groups it does so by name. Enumerations of slang.h and dgpu.h are their numbers; `toolchain.layout.names` and
-`Target`, `RowKind` and `Feature` have words for them.
+`Target`, `RowKind` and `toolchain.host.enums` have words for them.
 
 Nothing here checks anything: `toolchain.bundle.format` refuses to write what a bundle may not hold.
 """
@@ -80,22 +80,6 @@ class RowKind(IntEnum):
     ACCELERATION_STRUCTURE = 9
 
 
-class Feature(IntEnum):
-    """What a device must have: DgpuFeature. `1 << feature` is its bit in `Code.features`."""
-
-    SUBGROUPS = 1
-    FLOAT16 = 2
-    COOPERATIVE_VECTORS = 3
-    COOPERATIVE_MATRICES = 4
-    RAY_TRACING = 5
-    RAY_QUERY = 6
-    BINDLESS = 7
-    RASTERIZATION = 8
-    FLOAT64 = 9
-    INT16 = 10
-    INT64 = 11
-
-
 @dataclass(frozen=True)
 class Input:
     """Something that the bundle was made from; `name` as docs/bundle-format.md says for each kind."""
@@ -117,7 +101,7 @@ class Producer:
 
 @dataclass(frozen=True)
 class Code:
-    """One entry's code for one target; `name` is what the entry is called in it."""
+    """One entry's code for one target; `name` is what the entry is called in it, `features` bits `1 << Feature`."""
 
     target: Target
     payload: bytes

@@ -204,7 +204,7 @@ def env(settings: Settings, name: str, profile: str | None, shell: bool, cmake: 
         raise click.UsageError("give one of --shell, --cmake and --json")
     pins = _pins(settings)
     chosen = Profile(profile) if profile else None
-    key = _key(settings, pins, name) if pins is not None else None
+    key = pinned_key(settings, pins, name) if pins is not None else None
     otherwise = _way_to(name, chosen, pins)
     toolchain = installed.find(settings.paths.toolchains, name, chosen, key, otherwise=otherwise)
     if (fault := installed.damage(toolchain)) is not None:
@@ -243,7 +243,7 @@ def _way_to(name: str, profile: Profile | None, pins: PinSet | None) -> str:
     return f"{refusal.message}; {refusal.hint}"
 
 
-def _key(settings: Settings, pins: PinSet, name: str) -> Sha256 | None:
+def pinned_key(settings: Settings, pins: PinSet, name: str) -> Sha256 | None:
     """The key that the pins in use give that name in the default profile; None where they give it none."""
     try:
         pin = pins.get(name, Profile(warm.DEFAULT_PROFILE))

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "fetch": ("fetch", "fetch", "Download pinned archives into the cache, or check that they are there."),
     "pins": ("pins", "pins", "Show, check and update what is pinned."),
     "cache": ("cache", "cache", "Look into the archive cache, verify it, move it."),
+    "bundle": ("bundle", "bundle", "Make shader bundles from manifests."),
     "layout": ("layout", "layout", "Show and check recorded layouts."),
     "doctor": ("doctor", "doctor", "Show what this machine has and lacks, with the fix for each."),
 }

@@ -7,9 +7,11 @@ Enumerations are slang.h's numbers; `toolchain.layout.names` has words for them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar, overload
+
+T = TypeVar("T")
 
 # Bytes, slots or an index: a number, or what Slang says where there is none.
 Size = int | Literal["unbounded", "unknown"]
@@ -172,10 +174,10 @@ class Layout:
     format: str
     program: Program
     entry_points: tuple[EntryPoint, ...]
-    types: tuple[Type, ...]
-    type_layouts: tuple[TypeLayout, ...]
-    var_layouts: tuple[VarLayout, ...]
-    variables: tuple[Variable, ...]
+    types: Sequence[Type]
+    type_layouts: Sequence[TypeLayout]
+    var_layouts: Sequence[VarLayout]
+    variables: Sequence[Variable]
     document: Mapping[str, Any]
 
     @classmethod
@@ -186,12 +188,35 @@ class Layout:
             format=document["format"],
             program=_make(Program, document["program"]),
             entry_points=tuple(map(_entry_point, document["entry_points"])),
-            types=tuple(_make(Type, record) for record in document["types"]),
-            type_layouts=tuple(map(_type_layout, document["type_layouts"])),
-            var_layouts=tuple(map(_var_layout, document["var_layouts"])),
-            variables=tuple(_make(Variable, record) for record in document["variables"]),
+            types=_Records(document["types"], lambda record: _make(Type, record)),
+            type_layouts=_Records(document["type_layouts"], _type_layout),
+            var_layouts=_Records(document["var_layouts"], _var_layout),
+            variables=_Records(document["variables"], lambda record: _make(Variable, record)),
             document=document,
         )
+
+
+class _Records(Sequence[T], Generic[T]):
+    """Records that become values when they are asked for: a layout has hundreds, and most questions touch a few."""
+
+    def __init__(self, raw: Sequence[Mapping[str, Any]], make: Callable[[Mapping[str, Any]], T]) -> None:
+        self._raw = raw
+        self._make = make
+        self._made: dict[int, T] = {}
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[T]: ...
+    def __getitem__(self, index: int | slice) -> T | Sequence[T]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        if index not in self._made:
+            self._made[index] = self._make(self._raw[index])
+        return self._made[index]
 
 
 def _make(record_type: type[Any], record: Mapping[str, Any], **replaced: object) -> Any:

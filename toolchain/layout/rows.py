@@ -99,8 +99,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """What was added up on the way down to a variable."""
+class Place:
+    """What was added up on the way down to a variable: slots and spaces by category, and bytes."""
 
     slots: dict[int, Size] = field(default_factory=dict)
     spaces: dict[int, Size] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class _Place:
     pending_block_space: Size = 0  # spaces of what is above, which count once a parameter block is entered
     bytes: Size = 0
 
-    def down(self, var: VarLayout) -> _Place:
+    def down(self, var: VarLayout) -> Place:
         """The place of a variable that stands at `self`."""
         slots, spaces = dict(self.slots), dict(self.spaces)
         for offset in var.offsets:
@@ -122,10 +122,10 @@ class _Place:
             bytes=_sum(self.bytes, var.offset(names.UNIFORM)),
         )
 
-    def into_buffer(self, *, is_block: bool) -> _Place:
+    def into_buffer(self, *, is_block: bool) -> Place:
         """The place of what a constant buffer, or a parameter block with a space of its own, holds."""
         if is_block:
-            return _Place(block_space=self.pending_block_space, pending_block_space=self.pending_block_space)
+            return Place(block_space=self.pending_block_space, pending_block_space=self.pending_block_space)
         return replace(self, bytes=0)
 
 
@@ -156,13 +156,13 @@ class Rows:
         var = self._var(self._layout.entry_points[index].result_var_layout)
         if var is None or (not var.offsets and not self._takes_space(var)):
             return []
-        return list(self._variable(var, _Place(), 0, "(result)"))
+        return list(self._variable(var, Place(), 0, "(result)"))
 
     def _scope(self, reference: int | None) -> list[Row]:
         var = self._var(reference)
         if var is None:
             return []
-        place = _Place().down(var)
+        place = Place().down(var)
         type_layout = self._type_layout(var.type_layout)
         if type_layout is None:
             return []
@@ -175,7 +175,7 @@ class Rows:
             rows += self._fields(type_layout, place, 0)
         return rows
 
-    def _implied_buffer(self, type_layout: TypeLayout, place: _Place) -> list[Row]:
+    def _implied_buffer(self, type_layout: TypeLayout, place: Place) -> list[Row]:
         container = self._var(type_layout.container_var_layout)
         element = self._type_layout(type_layout.element_type_layout)
         size = element.size(names.UNIFORM) if element else 0
@@ -187,7 +187,7 @@ class Rows:
         note = "holds the values below"
         return [Row(0, "(values)", "constant buffer", "", "read", space, binding, None, size, note)]
 
-    def _variable(self, var: VarLayout, above: _Place, depth: int, name: str | None = None) -> Iterator[Row]:
+    def _variable(self, var: VarLayout, above: Place, depth: int, name: str | None = None) -> Iterator[Row]:
         if self._left <= 0 or depth > MOST_LEVELS:
             self.truncated = True
             return
@@ -206,7 +206,7 @@ class Rows:
         else:
             yield from self._fields(element, place, depth + 1)
 
-    def _contents(self, holder: TypeLayout, place: _Place, depth: int) -> Iterator[Row]:
+    def _contents(self, holder: TypeLayout, place: Place, depth: int) -> Iterator[Row]:
         """What a constant buffer or parameter block holds."""
         element = self._var(holder.element_var_layout)
         type_layout = self._type_layout(element.type_layout) if element else None
@@ -218,17 +218,17 @@ class Rows:
         elif type_layout.kind != names.KIND_STRUCT:
             yield from self._variable(replace(element, offsets=()), inner, depth, "(element)")
 
-    def _inside(self, holder: TypeLayout, place: _Place) -> _Place:
+    def _inside(self, holder: TypeLayout, place: Place) -> Place:
         """The place from which a buffer's own binding and its contents count."""
         container = self._var(holder.container_var_layout)
         layout = self._type_layout(container.type_layout) if container else None
         return place.into_buffer(is_block=layout is not None and layout.size(names.SUB_ELEMENT_REGISTER_SPACE) != 0)
 
-    def _fields(self, type_layout: TypeLayout, place: _Place, depth: int) -> Iterator[Row]:
+    def _fields(self, type_layout: TypeLayout, place: Place, depth: int) -> Iterator[Row]:
         for entry in type_layout.fields:
             yield from self._variable(self._layout.var_layouts[entry.var_layout], place, depth)
 
-    def _row(self, name: str, var: VarLayout, type_layout: TypeLayout, place: _Place, depth: int) -> Row:
+    def _row(self, name: str, var: VarLayout, type_layout: TypeLayout, place: Place, depth: int) -> Row:
         element_type = self._type(self._innermost(type_layout).type)
         kind, access = _kind(type_layout.kind, element_type)
         holder = type_layout
@@ -259,7 +259,7 @@ class Rows:
             note=self._note(var, type_layout),
         )
 
-    def _binding(self, holder: TypeLayout, place: _Place) -> tuple[Size | None, str]:
+    def _binding(self, holder: TypeLayout, place: Place) -> tuple[Size | None, str]:
         taken = [c for c in _BINDING_CATEGORIES if holder.size(c) != 0]
         texts = []
         space: Size | None = None

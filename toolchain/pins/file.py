@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toolchain import toml
 from toolchain.digest import Sha256
 from toolchain.errors import PinsError
 from toolchain.files import read_regular
@@ -23,16 +23,13 @@ from toolchain.pins import (
     UrlSource,
     Verification,
 )
-from toolchain.pins.lines import lines_of
-from toolchain.pins.table import AttestationKeys, Problems, Table, name_of_url
+from toolchain.pins.table import AttestationKeys, PinTable, name_of_url
 from toolchain.platforms import ALL, SYSTEMS, Platform
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from toolchain.toml.table import Fault
 
 FORMAT = 1
+
+_FAULT = Fault(PinsError, "docs/pins.md describes each key")
 
 _FILE_KEYS = ("format", "minimum-verification", "pin")
 # Of a pin, and of its archives.
@@ -61,8 +58,8 @@ def parse(data: bytes, name: str) -> PinSet:
     Raises PinsError whose message has one `name:line: ...` line for each thing that is wrong; `details["problems"]`
     is the same as a list of line and message.
     """
-    document, problems = _read_toml(data, name)
-    file = Table(document, (), problems, "the file")
+    document, problems = toml.read(data, name, _FAULT)
+    file = PinTable(document, (), problems, "the file")
     _check_format(file)
     problems.raise_found()
     file.only(_FILE_KEYS)
@@ -136,32 +133,7 @@ def _read(path: Path) -> bytes:
         ) from error
 
 
-def _read_toml(data: bytes, name: str) -> tuple[dict[str, object], Problems]:
-    if data.startswith(b"\xef\xbb\xbf"):
-        raise PinsError(f"{name}:1: expected TOML in UTF-8, got a byte order mark first", hint="save it without one")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise PinsError(
-            f"{name}:{line}: expected UTF-8, got the byte 0x{data[error.start]:02x} at offset {error.start}"
-        ) from error
-    try:
-        document: dict[str, object] = tomllib.loads(text)
-        return document, Problems(name, lines_of(text))
-    except tomllib.TOMLDecodeError as error:
-        message = str(error)
-        found = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)$", message)
-        if found is None:
-            raise PinsError(f"{name}:1: not TOML: {message}") from error
-        line = int(found.group(1)) if found.group(1) else text.count("\n") + (not text.endswith("\n"))
-        column = f" (column {found.group(2)})" if found.group(2) else " (at the end of the file)"
-        raise PinsError(f"{name}:{line}: not TOML: {message[: found.start()]}{column}") from error
-    except (ValueError, RecursionError) as error:  # a number of 5,000 digits; arrays nested a thousand deep
-        raise PinsError(f"{name}:1: not TOML that this program reads: {error}") from error
-
-
-def _check_format(file: Table) -> None:
+def _check_format(file: PinTable) -> None:
     if "format" not in file.values:
         file.problem(None, f"no 'format'; expected format = {FORMAT} at the top")
         return
@@ -170,7 +142,7 @@ def _check_format(file: Table) -> None:
         file.problem("format", f"format {found} is not one that this program reads; expected {FORMAT}")
 
 
-def _pin(table: Table) -> Pin | None:
+def _pin(table: PinTable) -> Pin | None:
     before = table.problems.count()
     table.only(_PIN_KEYS)
     name = table.text("name", required=True, pattern=_NAME, form="lower-case letters, digits, '.', '_' and '-'")
@@ -213,7 +185,7 @@ def _pin(table: Table) -> Pin | None:
     )
 
 
-def _shared(table: Table, default: _Shared | None) -> _Shared:
+def _shared(table: PinTable, default: _Shared | None) -> _Shared:
     """What a table says of the shared keys, and `default` (its pin's) for the rest."""
     table.exclusive("strip", "place")
     licence = table.spdx("license", required=default is None)
@@ -235,7 +207,7 @@ def _shared(table: Table, default: _Shared | None) -> _Shared:
     )
 
 
-def _archive(table: Table, pin: Table, inherited: _Shared, pin_version: str | None) -> Archive | None:
+def _archive(table: PinTable, pin: PinTable, inherited: _Shared, pin_version: str | None) -> Archive | None:
     before = table.problems.count()
     table.title = f"{pin.title}: {table.title}"
     table.only(_ARCHIVE_KEYS)
@@ -281,7 +253,7 @@ def _archive(table: Table, pin: Table, inherited: _Shared, pin_version: str | No
     )
 
 
-def _attestation(table: Table, shared: _Shared, source: IndexSource | UrlSource | None) -> Attestation | None:
+def _attestation(table: PinTable, shared: _Shared, source: IndexSource | UrlSource | None) -> Attestation | None:
     """Who must have signed; a problem where the level is attested and that is not said, or said for another level."""
     keys = shared.attestation
     if shared.verification is not Verification.ATTESTED:
@@ -305,7 +277,7 @@ def _attestation(table: Table, shared: _Shared, source: IndexSource | UrlSource 
     return Attestation(keys.identity, keys.issuer, keys.urls, keys.sha256)
 
 
-def _check_together(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None:
+def _check_together(tables: Sequence[PinTable], pins: Sequence[Pin | None]) -> None:
     """What is wrong between pins, and between the archives of one."""
     known: list[Pin] = []
     for table, pin in zip(tables, pins, strict=True):
@@ -322,7 +294,7 @@ def _check_together(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None
     _check_sources(tables, pins)
 
 
-def _check_sources(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None:
+def _check_sources(tables: Sequence[PinTable], pins: Sequence[Pin | None]) -> None:
     """One file of an index or of a URL has one digest, whichever pins name it; within a pin `_check_archives` looks."""
     first: dict[tuple[object, ...], tuple[Pin, Archive]] = {}
     for table, pin in zip(tables, pins, strict=True):
@@ -338,13 +310,13 @@ def _check_sources(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None:
                 owner, other = first.setdefault(file, (pin, archive))
                 if owner is not pin and other.sha256 != archive.sha256:
                     title = f"{table.title}: archive {number + 1}"
-                    entry = Table({}, (*table.path, "archive", number), table.problems, title)
+                    entry = PinTable({}, (*table.path, "archive", number), table.problems, title)
                     message = f"{archive.file_name} has another digest on line {other.line}, for {owner.name}"
                     entry.problem("sha256", message)
                     break
 
 
-def _check_attestations(tables: Sequence[Table], pins: Sequence[Pin | None]) -> None:
+def _check_attestations(tables: Sequence[PinTable], pins: Sequence[Pin | None]) -> None:
     """The cache keeps one document for one digest, so that all who pin the digest must want the same."""
     first: dict[Sha256, Archive] = {}
     for table, pin in zip(tables, pins, strict=True):
@@ -353,13 +325,13 @@ def _check_attestations(tables: Sequence[Table], pins: Sequence[Pin | None]) -> 
                 continue
             other = first.setdefault(archive.sha256, archive)
             if other.attestation != archive.attestation:
-                entry = Table({}, (*table.path, "archive", number), table.problems, table.title)
+                entry = PinTable({}, (*table.path, "archive", number), table.problems, table.title)
                 entry.problem("attestation", f"{archive.file_name} has another attestation on line {other.line}")
 
 
-def _check_archives(table: Table, pin: Pin) -> None:
+def _check_archives(table: PinTable, pin: Pin) -> None:
     for number, archive in enumerate(pin.archives):
-        entry = Table({}, (*table.path, "archive", number), table.problems, f"{table.title}: archive {number + 1}")
+        entry = PinTable({}, (*table.path, "archive", number), table.problems, f"{table.title}: archive {number + 1}")
         for other in pin.archives[:number]:
             both = archive.platforms & other.platforms
             if archive.file_name == other.file_name and both:

@@ -9,7 +9,7 @@ import tomlkit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolchain.pins.lines import KeyPath, lines_of
+from toolchain.toml.lines import KeyPath, lines_of
 
 if sys.version_info >= (3, 11):
     import tomllib
