@@ -92,6 +92,16 @@ class InstallError(ToolchainError):
     exit_code = 16
 
 
+class AirError(ToolchainError):
+    """A Mojo source, an AIR module or their configuration cannot be read, or no module could be made of a kernel.
+
+    The message starts with the file and, where they are known, `:line` and `:column`; details hold them too.
+    """
+
+    code = "air"
+    exit_code = 17
+
+
 class BundleError(ToolchainError):
     """A bundle cannot be read or made, or its manifest is wrong.
 
