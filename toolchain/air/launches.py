@@ -173,8 +173,8 @@ def _names(part: Sequence[Token]) -> list[tuple[Kind, str]]:
 
 def _local_kernel(source: Source, place: int, name: str, refuse: Callable[[str], Refusal]) -> str | Refusal:
     """`name` where it is a kernel of this source's top level, and nothing around the launch means another."""
-    if (line := _shadowed(source, place, name)) is not None:
-        return refuse(f"{name} has another meaning there since line {line}")
+    if (since := _shadowed(source, place, name)) is not None:
+        return refuse(f"{name} has another meaning there since line {since}")
     defined_here = [one for one in source.definitions if one.name == name]
     if len(defined_here) > 1:
         return refuse(f"{name} is defined at lines {' and '.join(str(one.line) for one in defined_here)}")

@@ -1,9 +1,9 @@
 """Mojo source as tokens, as far as finding launches needs: what is code, and what is a string or a comment.
 
 The language is Python's in all that matters here, with these differences, each seen with Mojo 1.1.0: names in backticks
-may hold any character; a string may have the prefix `r` or `t`, in either case, and the code in `t` strings may hold
-strings of the same quotes; a line may be joined with spaces after the backslash; a lone carriage return and a form
-feed end a comment. Whatever could hide code from this lexer and not from the compiler is refused.
+may hold any character; a string may have the prefix `r`, `t` or both, in either case, and the code in `t` strings may
+hold strings of the same quotes; a line may be joined with spaces after the backslash; a lone carriage return and a
+form feed end a comment. Whatever could hide code from this lexer and not from the compiler is refused.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _NUMBER = re.compile(
     r"0[xXbBoO]\w+ | (?: \d[\d_]* (?: \. (?![^\W\d]) [\d_]* )? | \.\d[\d_]* ) (?: [eE] [+-]? \d[\d_]* )?",
     re.VERBOSE,
 )
-_STRING = re.compile(r"([rRtT]?)(\"\"\"|'''|\"|')")
+_STRING = re.compile(r"((?:[rR][tT]|[tT][rR]|[rRtT])?)(\"\"\"|'''|\"|')")
 _OPERATOR = re.compile(r"\.\.\.|->|:=|\*\*=|//=|<<=|>>=|[-+*/%&|^@=!<>]=|\*\*|//|<<|>>|[^\w\s`\"'#\\]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]|\ufeff")
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -158,7 +158,7 @@ class _Scanner:
         self._refuse(f"the character {here!r}")
 
     def _string(self, start: re.Match[str]) -> None:
-        prefix, quote = start.group(1).lower(), start.group(2)
+        coded, quote = "t" in start.group(1).lower(), start.group(2)
         line, column, first = self._line, self._column(), self._at
         self._advance(start.end())
         while True:
@@ -171,14 +171,14 @@ class _Scanner:
                 self._refuse_at(line, column, f"a string that does not end{' on its line' if here else ''}")
             following = self.text[self._at + 1 : self._at + 2]
             if here == "\\":
-                if prefix == "t" and following in ("{", "}"):  # Mojo 1.1 takes what follows for code all the same
+                if coded and following in ("{", "}"):  # Mojo 1.1 takes what follows for code all the same
                     self._refuse(f"\\{following} in a string with code")
                 self._advance(self._at + 2)
-            elif prefix == "t" and here in "{}" and following == here:
+            elif coded and here in "{}" and following == here:
                 self._advance(self._at + 2)
-            elif prefix == "t" and here == "}":
+            elif coded and here == "}":
                 self._refuse("'}' in a string with code, which closes nothing")
-            elif prefix == "t" and here == "{":
+            elif coded and here == "{":
                 self._advance(self._at + 1)
                 self._part(first, line, column)
                 self._interpolation()

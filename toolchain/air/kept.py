@@ -1,0 +1,109 @@
+"""What was emitted from a module, kept on disk while everything that it was made from is as it was.
+
+One file a module: what it was made from, and every kernel's entry and text, or why there is none. A file that is not
+whole, or not of this format, is no file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolchain.air.emit import Emitted, Failed, Kernel, Outcome
+from toolchain.air.reach import Reached
+from toolchain.digest import Sha256
+from toolchain.errors import AirError
+from toolchain.findings import Finding
+from toolchain.fingerprint import fingerprint
+
+FOLDER = "air"  # in the cache
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """All that says what is emitted from a module, apart from what its sources hold."""
+
+    module: Path
+    shown: str  # the module as messages show it
+    search: tuple[Path, ...]
+    target: str
+    compiler: str  # its key
+
+    def file(self, cache: Path) -> Path:
+        """Where its outcomes are kept."""
+        key = fingerprint(
+            {
+                "format": FORMAT,
+                "module": str(self.module),
+                "shown": self.shown,
+                "search": [str(path) for path in self.search],
+                "target": self.target,
+                "compiler": self.compiler,
+            }
+        )
+        return cache / FOLDER / f"{key.hex}.json"
+
+
+def load(cache: Path, request: Request) -> tuple[Outcome, ...] | None:
+    """The outcomes of a request, where they are kept and nothing that they were made from changed."""
+    try:
+        raw = json.loads(request.file(cache).read_bytes())
+        digest, body = raw["sha256"], raw["body"]
+        if fingerprint(body).hex != digest:
+            return None
+        made_of = Reached({path: Sha256(hexed) for path, hexed in body["files"].items()}, tuple(body["absent"]))
+        if not made_of.unchanged():
+            return None
+        return tuple(_outcome(one, request) for one in body["outcomes"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def save(cache: Path, request: Request, made_of: Reached, outcomes: Sequence[Outcome]) -> None:
+    """Keep outcomes, unless one of them may be another next time. Raises AirError where the disk takes no file."""
+    if any(isinstance(one, Failed) and not one.lasting for one in outcomes):
+        return
+    body = {
+        "files": {path: digest.hex for path, digest in made_of.files.items()},
+        "absent": list(made_of.absent),
+        "outcomes": [_to_json(one) for one in outcomes],
+    }
+    file = request.file(cache)
+    half = file.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        half.write_text(json.dumps({"sha256": fingerprint(body).hex, "body": body}), encoding="utf-8")
+        half.replace(file)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            half.unlink(missing_ok=True)
+        raise AirError(f"cannot write {file}: {error.strerror or error}", hint="choose another --cache") from error
+
+
+def _to_json(outcome: Outcome) -> dict[str, object]:
+    kernel = outcome.kernel
+    about: dict[str, object] = {
+        "kernel": kernel.name,
+        "module": kernel.module,
+        "line": kernel.line,
+        "column": kernel.column,
+    }
+    if isinstance(outcome, Emitted):
+        return {**about, "symbol": outcome.symbol, "text": outcome.text}
+    return {**about, "finding": outcome.finding.to_json()}
+
+
+def _outcome(raw: Mapping[str, object], request: Request) -> Outcome:
+    line, column = raw["line"], raw["column"]
+    if not isinstance(line, int) or not isinstance(column, int):
+        raise TypeError("a place is no number")
+    kernel = Kernel(str(raw["kernel"]), str(raw["module"]), request.search, request.shown, line, column)
+    finding = raw.get("finding")
+    if isinstance(finding, dict):
+        return Failed(kernel, Finding(**{name: str(value) for name, value in finding.items()}), lasting=True)
+    return Emitted(kernel, str(raw["symbol"]), str(raw["text"]))
