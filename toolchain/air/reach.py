@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from toolchain.air.syntax import Import, Source
 from toolchain.digest import Sha256
 from toolchain.errors import AirError
 from toolchain.files import read_regular
+
+if TYPE_CHECKING:  # a run with nothing changed reads no source
+    from toolchain.air.syntax import Import, Source
 
 SUFFIXES = (".mojo", ".🔥")
 PACKAGES = (".mojopkg", ".mojoc")  # compiled: nothing is imported from them that is not in them
@@ -81,6 +84,8 @@ def reached(module: Path, roots: Sequence[Path], sources: dict[Path, Source]) ->
 
     `sources` remembers what was read, for the next module. Raises AirError for a source that cannot be read.
     """
+    from toolchain.air.syntax import Source
+
     files: dict[str, Sha256] = {}
     absent: set[str] = set()
     todo = [module.resolve()]

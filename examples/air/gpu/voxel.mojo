@@ -37,6 +37,12 @@ struct Grid(TrivialRegisterPassable):
         return self.distances[unsafe_offset=self.place(x, y, z)]
 
 
+@no_inline
+def step_at(grid: Grid, x: Float32, y: Float32, z: Float32) -> Float32:
+    """How far a ray may go from a point in the grid: a struct with device pointers goes into a function of its own."""
+    return max(grid.distances[unsafe_offset=grid.place(Int(x), Int(y), Int(z))] - 1, 0.5)
+
+
 @always_inline
 def channel(colour: UInt32, number: Int) -> Float32:
     return Float32((colour >> UInt32(8 * number)) & 0xFF) / 255
@@ -120,7 +126,7 @@ def march(
         if distance < 0.5:
             colour = grid.colours[unsafe_offset=place]
             break
-        travelled += max(distance - 1, 0.5)
+        travelled += step_at(grid, x, y, z)
     var light = 1 / (1 + travelled * fog)
     for number in range(3):
         image.put(px, py, number, channel(colour, number) * light)
