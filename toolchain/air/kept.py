@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolchain import __version__
 from toolchain.air.emit import Emitted, Failed, Kernel, Outcome
 from toolchain.air.reach import Reached
 from toolchain.digest import Sha256
@@ -39,6 +40,7 @@ class Request:
         key = fingerprint(
             {
                 "format": FORMAT,
+                "made_by": __version__,
                 "module": str(self.module),
                 "shown": self.shown,
                 "search": [str(path) for path in self.search],

@@ -23,6 +23,8 @@ from toolchain.progress import Progress
 # Mojo 1.1 and 1.2 cut what is readable of an entry's name after 27 to 31 characters, and add a hash.
 HEAD = 24
 
+HOST = "host"  # the program's own assembly; the compiler puts its name before every module's
+
 
 @dataclass(frozen=True)
 class Program:
@@ -50,7 +52,7 @@ def emit_program(
     with tempfile.TemporaryDirectory(prefix="toolchain-air-") as name:
         folder = Path(name)
         search = [argument for path in program.search for argument in ("-I", str(path))]
-        options = ["--emit", "asm", f"--target-accelerator={target}", "-o", str(folder / "host.s")]
+        options = ["--emit", "asm", f"--target-accelerator={target}", "-o", str(folder / f"{HOST}.s")]
         wrong, lasting = "", True
         try:
             completed = compiler.run(["build", *options, *search, str(program.path)], cwd=folder)
@@ -70,13 +72,13 @@ def emit_program(
 def explained(program: Program, texts: dict[str, str]) -> tuple[Outcome, ...]:
     """Each file that the compiler wrote as a module, or a finding for what no launch explains.
 
-    `texts` is by file name, PROGRAM_SYMBOL.ll. Of a kernel there may be as many modules as there are sets of
+    `texts` is by file name, host_SYMBOL.ll. Of a kernel there may be as many modules as there are sets of
     parameters at the places that launch it, any number where one of these is generic, and none where all are dead code.
     """
     outcomes: list[Outcome] = []
     seen: dict[tuple[str, str], int] = {}
     for name, text in texts.items():
-        symbol = name.removeprefix(f"{program.path.stem}_").removesuffix(".ll")
+        symbol = name.removeprefix(f"{HOST}_").removesuffix(".ll")
         sites = [site for site in program.sites if explains(program, site, symbol)]
         kernel = program.kernel(sites[0] if sites else None, sites[0].kernel if sites else symbol)
         if wrong := _wrong(symbol, text, sites):
