@@ -93,9 +93,9 @@ class InstallError(ToolchainError):
 
 
 class AirError(ToolchainError):
-    """A Mojo source, an AIR module or their configuration cannot be read, or no module could be made of a kernel.
+    """AIR, or what it is made from, cannot be read or made.
 
-    The message starts with the file and, where they are known, `:line` and `:column`; details hold them too.
+    The message starts with the file and, where they are known, `:line` and `:column`.
     """
 
     code = "air"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from recording import BUILD, CHECKOUT, Recorder
+from rule_bundles import Compiler
 
 
 @pytest.fixture(scope="session")
@@ -55,3 +56,21 @@ def native_build(slang_root: Path) -> Callable[[str], Path]:
         return folder / "tests" / target
 
     return build
+
+
+@pytest.fixture(scope="session")
+def rule_compiler(slang_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Compiler:
+    """The recorder with NVRTC behind it, for bundles of all that can be compiled here."""
+    nvrtc = installed_tool("nvrtc")
+    folder = tmp_path_factory.mktemp("rules")
+    return Compiler(slang_root / "bin" / "dream-slang-layout", (nvrtc / "lib",), folder)
+
+
+def installed_tool(name: str) -> Path:
+    """The root of a pinned tool, installed with those of the tests."""
+    command = [sys.executable, "-m", "toolchain", "install", name, "--json", "--quiet"]
+    ended = subprocess.run(
+        [*command, "--root", BUILD / "toolchains"], cwd=CHECKOUT, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return Path(json.loads(ended.stdout)["installed"][0]["root"])

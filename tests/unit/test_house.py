@@ -38,7 +38,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "sigstore_models": frozenset({"sources/cache/attestation.py"}),
     "cryptography": frozenset({"sources/cache/attestation.py"}),
     "tomlkit": frozenset({"pins/edit.py"}),
-    "ctypes": frozenset({"host", "gpu_probe.py"}),
+    "ctypes": frozenset({"host", "gpu_probe.py", "bundle/validators/dxc_child.py"}),
 }
 
 

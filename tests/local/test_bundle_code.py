@@ -1,0 +1,195 @@
+"""The readers of code: real compiler output is read right, and no bytes crash them."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rule_bundles import SAMPLES, Compiler, with_code
+from spirv import parse as parse_by_test
+from wgsl_derivatives import DIVERGENT, UNIFORM, fragment
+
+from toolchain.bundle.code import Unreadable, facts, read
+from toolchain.bundle.code.facts import CodeFacts
+from toolchain.bundle.format import write
+from toolchain.bundle.model import Bundle, RowKind, Target
+from toolchain.bundle.rules.checking import check, check_file
+
+
+@pytest.fixture(scope="module")
+def bundles(rule_compiler: Compiler) -> dict[str, Bundle]:
+    return {name: rule_compiler.bundle(sample) for name, sample in SAMPLES.items()}
+
+
+@pytest.fixture(scope="module")
+def codes(bundles: dict[str, Bundle]) -> list[tuple[Target, bytes]]:
+    return [(code.target, code.payload) for bundle in bundles.values() for _, _, code in bundle.codes()]
+
+
+def facts_of(bundle: Bundle, entry: str, target: Target) -> CodeFacts:
+    return next(
+        read(target, code.payload) for _, one, code in bundle.codes() if one.name == entry and code.target is target
+    )
+
+
+def test_spirv_is_read_as_an_independent_reader_reads_it(bundles: dict[str, Bundle]) -> None:
+    for bundle in bundles.values():
+        for _, entry, code in bundle.codes():
+            if code.target is not Target.VULKAN:
+                continue
+            ours, theirs = read(code.target, code.payload), parse_by_test(code.payload)
+            assert {one.name: (one.space, one.binding) for one in ours.resources} == theirs.bindings()
+            assert [one.name for one in ours.entries] == theirs.entry_points
+            if entry.stage == facts.COMPUTE:
+                assert ours.entries[0].thread_group_size == theirs.local_size == entry.thread_group_size
+
+
+@pytest.mark.parametrize("target", [Target.VULKAN, Target.METAL, Target.WEBGPU])
+def test_the_languages_agree_about_the_resources_of_one_shader(bundles: dict[str, Bundle], target: Target) -> None:
+    kinds = [one.kind for one in facts_of(bundles["blocks"], "blocks", Target.VULKAN).resources]
+    if target is Target.METAL:  # parameter blocks are argument buffers
+        resources = facts_of(bundles["blocks"], "blocks", target).resources
+        assert {(one.index_space, one.binding) for one in resources} == {("buffer", 0), ("buffer", 1), ("texture", 0)}
+    else:
+        assert sorted(one.kind for one in facts_of(bundles["blocks"], "blocks", target).resources) == sorted(kinds)
+
+
+def test_shared_memory_is_counted_in_every_language(bundles: dict[str, Bundle]) -> None:
+    for target in SAMPLES["compute"].targets:
+        assert facts_of(bundles["compute"], "main", target).workgroup_bytes == 256, target
+
+
+def test_ptx_parameters_have_offsets(bundles: dict[str, Bundle]) -> None:
+    parameters = facts_of(bundles["shapes"], "shapes", Target.CUDA).entries[0].parameters
+    assert [(one.offset_bytes, one.size_bytes) for one in parameters] == [(0, 12), (12, 4), (16, 16)]
+
+
+HAND_WRITTEN = """
+// A shader as people write it.
+enable f16;
+requires readonly_and_readwrite_storage_textures;
+alias Pair = vec2f;
+const SIZE = 4u; /* nested /* comments */ end */
+struct Item { a : vec3f, @size(16) b : f32, c : array<Pair, SIZE>, d : mat3x3<f32>, e : vec4h }
+@group(1) @binding(3) var<storage, read_write> items : array<Item>;
+@binding(0) @group(0) var image : texture_storage_2d<r32float, read_write>;
+override scale : f32 = 1.0;
+var<workgroup> shared_items : array<atomic<u32>, 64>;
+fn helper(x : f32) -> f32 { if (x > 1.0) { return x; } return 0.0; }
+@compute @workgroup_size(8, SIZE)
+fn main(@builtin(global_invocation_id) id : vec3<u32>) { items[id.x].b = helper(scale); }
+@fragment
+fn shade(@location(0) uv : vec2f, @location(1) @interpolate(flat, either) id : u32) -> @location(0) vec4f {
+  return textureLoad(image, vec2u(uv));
+}
+"""
+
+
+def test_hand_written_wgsl() -> None:
+    found = read(Target.WEBGPU, HAND_WRITTEN.encode())
+    assert (found.capabilities, found.extensions) == (("f16",), ("readonly_and_readwrite_storage_textures",))
+    items, image = found.resources
+    assert (items.space, items.binding, items.kind, items.writable) == (1, 3, RowKind.RW_BUFFER, True)
+    # WGSL 14.4.1: b takes 16 bytes from 12 on, c is at 32, d at 64 with 16 bytes a column, e at 112.
+    assert items.contents
+    assert items.contents.size_bytes == 128
+    assert [leaf.offset_bytes for leaf in items.contents.leaves] == [0, 12, 32, 40, 48, 56, 64, 80, 96, 112]
+    assert (image.format, image.access) == ("r32float", "read_write")
+    main, shade = found.entries
+    assert (main.thread_group_size, main.resources) == ((8, 4, 1), (0,))
+    assert [(one.location, one.type, one.interpolation) for one in shade.inputs] == [
+        (0, "f32x2", "smooth"),
+        (1, "u32", "flat"),
+    ]
+    assert found.workgroup_bytes == 256
+
+
+@pytest.mark.parametrize("body", UNIFORM)
+def test_uniform_derivatives_are_not_reported(body: str) -> None:
+    assert read(Target.WEBGPU, fragment(body)).divergent_derivatives == ()
+
+
+@pytest.mark.parametrize("body", DIVERGENT)
+def test_divergent_derivatives_are_reported(body: str) -> None:
+    assert read(Target.WEBGPU, fragment(body)).divergent_derivatives
+    switched_off = b"diagnostic(off, derivative_uniformity);" + fragment(body)
+    assert read(Target.WEBGPU, switched_off).divergent_derivatives == ()
+
+
+# Nothing crashes a reader.
+
+
+def reads_or_refuses(target: Target, data: bytes) -> None:
+    with contextlib.suppress(Unreadable):
+        assert isinstance(read(target, data), CodeFacts)
+
+
+@given(target=st.sampled_from(Target), data=st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused(target: Target, data: bytes) -> None:
+    reads_or_refuses(target, data)
+
+
+@given(words=st.lists(st.integers(0, 2**32 - 1) | st.integers(0, 400).map(lambda op: 3 << 16 | op), max_size=40))
+def test_any_words_behind_a_header_are_read_or_refused(words: list[int]) -> None:
+    data = b"".join(word.to_bytes(4, "little") for word in (0x07230203, 0x10500, 0, 99, 0, *words))
+    reads_or_refuses(Target.VULKAN, data)
+
+
+WGSL_WORDS = "fn struct var let @ < > ( ) { } ; : , array vec3 f32 location 0 binding 1 if else return a b = -> ." * 1
+
+
+@given(words=st.lists(st.sampled_from(WGSL_WORDS.split()), max_size=60))
+def test_any_words_of_wgsl_are_read_or_refused(words: list[str]) -> None:
+    reads_or_refuses(Target.WEBGPU, " ".join(words).encode())
+    reads_or_refuses(Target.METAL, " ".join(words).encode())
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_damaged_code_is_read_or_refused(codes: list[tuple[Target, bytes]], seed: int) -> None:
+    chance = random.Random(seed)
+    target, payload = chance.choice(codes)
+    data = bytearray(payload)
+    for _ in range(chance.randint(1, 6)):
+        at = chance.randrange(len(data))
+        what = chance.randrange(4)
+        if what == 0:
+            data[at] = chance.randrange(256)
+        elif what == 1:
+            del data[at : at + chance.randint(1, 40)]
+        elif what == 2:
+            data[at:at] = data[at : at + chance.randint(1, 40)]
+        else:
+            word = at // 4 * 4
+            data[word : word + 4] = chance.choice([0, 1, 2**32 - 1, 7, 1 << 16]).to_bytes(4, "little")
+        if not data:
+            break
+    reads_or_refuses(target, bytes(data))
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_rules_take_damaged_code(bundles: dict[str, Bundle], tmp_path: Path, seed: int) -> None:
+    """A bundle with right digests around wrong code: findings, and no traceback."""
+    chance = random.Random(seed)
+    bundle = bundles[chance.choice(sorted(bundles))]
+    group, entry, code = chance.choice(list(bundle.codes()))
+    data = bytearray(code.payload)
+    for _ in range(chance.randint(1, 4)):
+        data[chance.randrange(len(data))] = chance.randrange(256)
+    spoilt = with_code(bundle, group.name, entry.name, code.target, lambda one: replace(one, payload=bytes(data)))
+    rules = {one.rule for one in check(spoilt)}
+    assert bytes(data) == code.payload or "C5" in rules
+
+
+def test_what_is_no_code_breaks_e1(bundles: dict[str, Bundle], tmp_path: Path) -> None:
+    for target in SAMPLES["compute"].targets:
+        spoilt = with_code(bundles["compute"], "compute", "main", target, lambda one: replace(one, payload=b"\xff\xfe"))
+        file = tmp_path / "no code.dgb"
+        file.write_bytes(write(spoilt))
+        assert {one.rule for one in check_file(file).findings if one.target == target.language} >= {"E1", "C5"}
