@@ -14,17 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolchain.air.compiler import Compiler, ending, hung
+from toolchain.air.rules.emission import MADE, NAMES
+from toolchain.air.rules.rule import AirFinding
 from toolchain.errors import ProcessError
-from toolchain.findings import Finding
 from toolchain.progress import Progress
 from toolchain.sources.parallel import at_once
 
 # Kernels in one process: starting the compiler and reading the libraries is most of the time, and a kernel that fails
 # costs at most 2 log2 of this many more.
 MAX_BATCH = 8
-
-EMISSION = "air-emission"  # gate D
-ENTRY_NAMES = "air-entry-names"
 
 _HINT = "mojo gives the same message for a program that launches the kernel alone"
 
@@ -48,6 +46,10 @@ class Kernel:
         """The place of its definition."""
         return f"{self.file}:{self.line}:{self.column}"
 
+    def finding(self, rule: str, expected: str, seen: str, hint: str) -> AirFinding:
+        """A finding about this kernel."""
+        return AirFinding(rule, self.where, expected, seen, hint, file=self.file, line=self.line, kernel=self.name)
+
     @property
     def label(self) -> str:
         """The kernel as progress shows it."""
@@ -68,7 +70,7 @@ class Failed:
     """A kernel that no module was made of. `lasting` is whether the same would happen again."""
 
     kernel: Kernel
-    finding: Finding
+    finding: AirFinding
     lasting: bool
 
 
@@ -103,7 +105,7 @@ def emit(
     return tuple(found[kernel] for kernel in kernels)
 
 
-def reused_names(emitted: Sequence[Emitted]) -> list[Finding]:
+def reused_names(emitted: Sequence[Emitted]) -> list[AirFinding]:
     """A finding for each kernel whose entry has the name of an earlier kernel's: a library holds one of them."""
     first: dict[str, Kernel] = {}
     findings = []
@@ -111,9 +113,8 @@ def reused_names(emitted: Sequence[Emitted]) -> list[Finding]:
         earlier = first.setdefault(one.symbol, one.kernel)
         if earlier != one.kernel:
             findings.append(
-                Finding(
-                    ENTRY_NAMES,
-                    one.kernel.where,
+                one.kernel.finding(
+                    NAMES,
                     f"an entry name of its own for {one.kernel.label}",
                     f"{one.symbol}, which is also that of {earlier.label} at {earlier.where}",
                     "rename one of the kernels, or one of their modules",
@@ -179,7 +180,7 @@ def _split(
         failed.append(
             Failed(
                 kernel,
-                Finding(EMISSION, kernel.where, f"one module of AIR for the kernel {kernel.name}", wrong, _HINT),
+                kernel.finding(MADE, f"one module of AIR for the kernel {kernel.name}", wrong, _HINT),
                 lasting,
             )
         )

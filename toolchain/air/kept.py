@@ -18,7 +18,6 @@ from toolchain.air.emit import Emitted, Failed, Kernel, Outcome
 from toolchain.air.reach import Reached
 from toolchain.digest import Sha256
 from toolchain.errors import AirError
-from toolchain.findings import Finding
 from toolchain.fingerprint import fingerprint
 
 FOLDER = "air"  # in the cache
@@ -97,7 +96,8 @@ def _to_json(outcome: Outcome) -> dict[str, object]:
     }
     if isinstance(outcome, Emitted):
         return {**about, "symbol": outcome.symbol, "text": outcome.text}
-    return {**about, "finding": outcome.finding.to_json()}
+    found = outcome.finding
+    return {**about, "finding": [found.rule, found.expected, found.seen, found.hint]}
 
 
 def _outcome(raw: Mapping[str, object], request: Request) -> Outcome:
@@ -106,6 +106,7 @@ def _outcome(raw: Mapping[str, object], request: Request) -> Outcome:
         raise TypeError("a place is no number")
     kernel = Kernel(str(raw["kernel"]), str(raw["module"]), request.search, request.shown, line, column)
     finding = raw.get("finding")
-    if isinstance(finding, dict):
-        return Failed(kernel, Finding(**{name: str(value) for name, value in finding.items()}), lasting=True)
+    if isinstance(finding, list):
+        rule, expected, seen, hint = (str(part) for part in finding)
+        return Failed(kernel, kernel.finding(rule, expected, seen, hint), lasting=True)
     return Emitted(kernel, str(raw["symbol"]), str(raw["text"]))

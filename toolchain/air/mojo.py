@@ -12,8 +12,8 @@ from toolchain.air.compiler import Compiler
 from toolchain.air.emit import Emitted, Failed, Kernel, Outcome, emit, reused_names
 from toolchain.air.kept import Request
 from toolchain.air.reach import Reached, place_of, reached
+from toolchain.air.rules.rule import AirFinding
 from toolchain.errors import AirError
-from toolchain.findings import Finding
 from toolchain.progress import Progress
 
 if TYPE_CHECKING:  # a run with nothing changed reads no source
@@ -26,7 +26,7 @@ class Made:
     """What became of sources: the modules, what went wrong (gate D, names), and how many kernels were compiled now."""
 
     modules: tuple[Emitted, ...]
-    findings: tuple[Finding, ...]
+    findings: tuple[AirFinding, ...]
     compiled: int
 
 

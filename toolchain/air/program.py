@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolchain.air.compiler import Compiler, ending, hung
-from toolchain.air.emit import EMISSION, ENTRY_NAMES, Emitted, Failed, Kernel, Outcome, emit
+from toolchain.air.emit import Emitted, Failed, Kernel, Outcome, emit
 from toolchain.air.launches import Site
+from toolchain.air.rules.emission import MADE, NAMES
+from toolchain.air.rules.rule import AirFinding
 from toolchain.air.syntax import Source
 from toolchain.errors import ProcessError
-from toolchain.findings import Finding
 from toolchain.progress import Progress
 
 # Mojo 1.1 and 1.2 cut what is readable of an entry's name after 27 to 31 characters, and add a hash.
@@ -110,9 +111,9 @@ def explains(program: Program, site: Site, symbol: str) -> bool:
     return f"_{_mangled(site.kernel)}"[: HEAD // 2] in symbol  # a method, or imported from another module
 
 
-def wrong_module(kernel: Kernel, expected: str, seen: str) -> Finding:
+def wrong_module(kernel: Kernel, expected: str, seen: str) -> AirFinding:
     """A finding for modules that are not what the source launches."""
-    return Finding(ENTRY_NAMES, kernel.where, expected, seen, "name the kernel at the launch, or report this as a bug")
+    return kernel.finding(NAMES, expected, seen, "name the kernel at the launch, or report this as a bug")
 
 
 def _wrong(symbol: str, text: str, sites: Sequence[Site]) -> tuple[str, str] | None:
@@ -156,17 +157,17 @@ def _one_by_one(
         blamed = explains_failure(program, site, wrong)
         if blamed or not named:
             name = f"{site.kernel or 'a kernel'}{site.parameters}"
-            finding = Finding(
-                EMISSION,
-                f"{program.shown}:{site.line}:{site.column}",
+            kernel = program.kernel(site, site.kernel or program.module)
+            finding = kernel.finding(
+                MADE,
                 f"a module of AIR for {name}",
                 wrong,
                 "mend what mojo reports; it makes no kernel of a program with one that it cannot make",
             )
-            outcomes.append(Failed(program.kernel(site, site.kernel or program.module), finding, lasting))
+            outcomes.append(Failed(kernel, finding, lasting))
     if not any(isinstance(one, Failed) for one in outcomes):
         kernel = program.kernel(None, program.module)
-        finding = Finding(EMISSION, f"{program.shown}:1:1", "a program that mojo builds", wrong, "mend what it reports")
+        finding = kernel.finding(MADE, "a program that mojo builds", wrong, "mend what it reports")
         outcomes.append(Failed(kernel, finding, lasting))
     return tuple(outcomes)
 

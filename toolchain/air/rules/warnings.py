@@ -113,9 +113,7 @@ def traps(subject: Subject) -> Iterator[AirFinding]:
     """One finding a function."""
     for function in subject.defined:
         found = [
-            fact
-            for fact in function.facts
-            if fact.kind in (FactKind.DIVERGENT_TRAP, FactKind.DIVERGENT_UNREACHABLE)
+            fact for fact in function.facts if fact.kind in (FactKind.DIVERGENT_TRAP, FactKind.DIVERGENT_UNREACHABLE)
         ]
         if found:
             number = sum(fact.kind == FactKind.DIVERGENT_TRAP for fact in found)

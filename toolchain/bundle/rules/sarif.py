@@ -35,6 +35,4 @@ def _results(reports: Sequence[tuple[Report, Sequence[Validation]]]) -> Iterator
     for report, validations in reports:
         for finding in (*report.findings, *(finding for one in validations for finding in one.findings)):
             message = f"{finding.where}: expected {finding.expected}; seen {finding.seen}"
-            yield Result(
-                finding.rule, finding.severity, message, report.file, finding.where, allowed=finding.allowed
-            )
+            yield Result(finding.rule, finding.severity, message, report.file, finding.where, allowed=finding.allowed)
