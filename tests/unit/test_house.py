@@ -14,9 +14,9 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"install", "host_build", "regenerate", "doctor", "gpu_probe", "pins_update", "pins_check"}),
     frozenset({"installed"}),
-    frozenset({"bundle"}),
+    frozenset({"air", "bundle"}),
     frozenset({"sources", "build", "layout", "host"}),
-    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "toml"}),
+    frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "rules", "toml"}),
     frozenset({"errors", "digest", "files", "findings", "locks", "_native"}),
 )
 

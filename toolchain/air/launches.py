@@ -7,6 +7,7 @@ with a `main`: the compiler says which kernels there are, and `Site`s say which 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -235,9 +236,11 @@ def _resolve(source: Source, kernel: Sequence[Token], seen: tuple[str, ...]) -> 
     if stem and stem[-1].is_operator("]"):
         opening = next((n for n, token in enumerate(stem) if _bracket_matches(stem, n)), None)
         if opening is not None:
-            parameters = shown(stem[opening:], limit=10_000)
+            parameters = _normal(stem[opening:])
             stem = stem[:opening]
-    plain = stem and all(token.kind is Kind.NAME or token.is_operator(".") for token in stem)
+    plain = len(stem) % 2 and all(
+        token.is_operator(".") if number % 2 else token.kind is Kind.NAME for number, token in enumerate(stem)
+    )
     if not plain:
         yield "", parameters, True
         return
@@ -249,6 +252,12 @@ def _resolve(source: Source, kernel: Sequence[Token], seen: tuple[str, ...]) -> 
     for meaning in meanings:
         for found, inner, unknown in _resolve(source, meaning, (*seen, name)):
             yield found, inner + parameters, unknown
+
+
+def _normal(found: Sequence[Token]) -> str:
+    """Tokens as text that does not depend on how they were spaced."""
+    text = " ".join(token.text for token in found)
+    return re.sub(r",(?=\])", "", re.sub(r" ?([\[\](),.]) ?", r"\1", text)).replace(",", ", ")
 
 
 def _bracket_matches(stem: Sequence[Token], place: int) -> bool:

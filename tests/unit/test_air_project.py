@@ -1,0 +1,173 @@
+"""toolchain.toml's table [air], and which files a module is made of."""
+
+from pathlib import Path
+
+import pytest
+
+from toolchain.air import kept, project, reach
+from toolchain.air.emit import Emitted, Failed, Kernel
+from toolchain.air.kept import Request
+from toolchain.air.syntax import Source
+from toolchain.errors import AirError
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_a_project(tmp_path: Path) -> None:
+    write(tmp_path, {"toolchain.toml": '[air]\nmodules = ["a.mojo"]\ninclude = ["."]\n', "a.mojo": ""})
+    found = project.load(tmp_path)
+    assert found.modules == (tmp_path / "a.mojo",)
+    assert found.include == (tmp_path,)
+    assert found.target == "metal:4"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        ("", 1, "no 'air'"),
+        ("x = 1\n", 1, "no 'air'"),
+        ("\n[air]\n", 2, "no 'modules'"),
+        ('[air]\nmodules = ["a.mojo"]\nmodule = 1\n', 3, "did you mean 'modules'?"),
+        ('[air]\nmodules = [\n "a.mojo",\n "b.mojo"]\n', 4, "there is no file"),
+        ('[air]\nmodules = ["../a.mojo"]\n', 2, "'..'"),
+        ("[air]\nmodules = []\n", 2, "at least one"),
+        ('[air]\nmodules = ["a.mojo"]\ninclude = ["x"]\n', 3, "there is no folder"),
+        ('[air]\nmodules = ["a.mojo"]\n\ntarget = "sm_90"\n', 4, "metal:VERSION"),
+        ('[air]\nmodules = ["a.mojo"] x\n', 2, "not TOML"),
+    ],
+)
+def test_wrong_projects(tmp_path: Path, text: str, line: int, said: str) -> None:
+    write(tmp_path, {"toolchain.toml": text, "a.mojo": ""})
+    with pytest.raises(AirError) as caught:
+        project.load(tmp_path)
+    assert f"toolchain.toml:{line}: " in caught.value.message
+    assert said in caught.value.message
+
+
+def test_no_project(tmp_path: Path) -> None:
+    with pytest.raises(AirError, match="expected a project's configuration"):
+        project.load(tmp_path)
+
+
+def reached(module: Path, *roots: Path) -> reach.Reached:
+    return reach.reached(module, roots, {})
+
+
+def test_files_reached_by_import(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "src/a.mojo": "from b import x\nimport pkg.c as d\ndef f():\n    from late import y\n",
+            "src/b.mojo": "from std.math import sin\n",
+            "src/unused.mojo": "",
+            "lib/pkg/__init__.mojo": "from .c import z\n",
+            "lib/pkg/c.mojo": "from ..top import w\nfrom . import e\n",
+            "lib/pkg/e.mojo": "",
+            "lib/top.mojo": "",
+            "lib/late/__init__.mojo": "from b import x",
+        },
+    )
+    found = reached(tmp_path / "src/a.mojo", tmp_path / "lib")
+    names = {str(Path(path).relative_to(tmp_path)) for path in found.files}
+    assert names == {
+        "src/a.mojo",
+        "src/b.mojo",
+        "lib/pkg/__init__.mojo",
+        "lib/pkg/c.mojo",
+        "lib/pkg/e.mojo",
+        "lib/top.mojo",
+        "lib/late/__init__.mojo",
+    }
+    assert found.unchanged()
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["src/a.mojo", "src/b.mojo", "lib/pkg/__init__.mojo", "lib/b.mojo", "src/pkg/__init__.mojo", "lib/b.mojopkg"],
+)
+def test_what_changes_what_a_module_is_made_of(tmp_path: Path, change: str) -> None:
+    write(tmp_path, {"src/a.mojo": "from b import x\nimport pkg\n", "src/b.mojo": "", "lib/pkg/__init__.mojo": ""})
+    found = reached(tmp_path / "src/a.mojo", tmp_path / "lib")
+    write(tmp_path, {change: "# changed\n"})
+    assert not found.unchanged()
+
+
+def test_a_file_that_nothing_imports_changes_nothing(tmp_path: Path) -> None:
+    write(tmp_path, {"a.mojo": "from b import x\n", "b.mojo": "", "c.mojo": ""})
+    found = reached(tmp_path / "a.mojo", tmp_path)
+    write(tmp_path, {"c.mojo": "# changed\n", "d.mojo": ""})
+    assert found.unchanged()
+
+
+def test_where_modules_are_imported_from(tmp_path: Path) -> None:
+    write(tmp_path, {"p/__init__.mojo": "", "p/q/__init__.mojo": "", "p/q/m.mojo": "", "x-y.mojo": ""})
+    assert reach.place_of(tmp_path / "p/q/m.mojo") == reach.Place(tmp_path, "p.q.m")
+    with pytest.raises(AirError, match="'x-y'"):
+        reach.place_of(tmp_path / "x-y.mojo")
+
+
+def test_sources_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "a.mojo").write_bytes(b"x = '\xff'")
+    with pytest.raises(AirError, match="the byte 0xff at offset 5"):
+        reach.read(tmp_path / "a.mojo", "a.mojo")
+    with pytest.raises(AirError, match="expected a Mojo source"):
+        reach.read(tmp_path, "folder")
+
+
+def outcomes(folder: Path) -> tuple[Request, Emitted, Failed]:
+    request = Request(folder / "a.mojo", "a.mojo", (folder,), "metal:4", "key")
+    good = Emitted(Kernel("g", "a", (folder,), "a.mojo", 1, 5), "a_g", "define void @a_g()\n")
+    bad = Kernel("b", "a", (folder,), "a.mojo", 4, 5)
+    return request, good, Failed(bad, bad.finding("AIR-D1", "one module", "none", "mend it"), lasting=True)
+
+
+def test_what_is_kept(tmp_path: Path) -> None:
+    write(tmp_path, {"a.mojo": ""})
+    request, good, bad = outcomes(tmp_path)
+    cache = tmp_path / "cache"
+    assert kept.load(cache, request) is None
+    kept.save(cache, request, reached(tmp_path / "a.mojo"), (good, bad))
+    assert kept.load(cache, request) == (good, bad)
+    for other in (
+        Request(request.module, request.shown, request.search, "metal:3", request.compiler),
+        Request(request.module, request.shown, request.search, request.target, "another"),
+        Request(request.module, request.shown, (), request.target, request.compiler),
+    ):
+        assert kept.load(cache, other) is None
+    write(tmp_path, {"a.mojo": "# changed\n"})
+    assert kept.load(cache, request) is None
+
+
+def test_what_may_differ_next_time_is_not_kept(tmp_path: Path) -> None:
+    write(tmp_path, {"a.mojo": ""})
+    request, good, bad = outcomes(tmp_path)
+    crashed = Failed(bad.kernel, bad.finding, lasting=False)
+    kept.save(tmp_path / "cache", request, reached(tmp_path / "a.mojo"), (good, crashed))
+    assert kept.load(tmp_path / "cache", request) is None
+
+
+def test_a_damaged_file_is_no_file(tmp_path: Path) -> None:
+    write(tmp_path, {"a.mojo": ""})
+    request, good, bad = outcomes(tmp_path)
+    cache = tmp_path / "cache"
+    kept.save(cache, request, reached(tmp_path / "a.mojo"), (good, bad))
+    whole = request.file(cache).read_text(encoding="utf-8")
+    for damaged in (whole.replace("@a_g", "@a_h"), whole[:-9], "", "[]", "{}", '{"sha256": 1, "body": 2}'):
+        request.file(cache).write_text(damaged, encoding="utf-8")
+        assert kept.load(cache, request) is None
+    request.file(cache).write_text(whole, encoding="utf-8")
+    assert kept.load(cache, request) == (good, bad)
+
+
+def test_sources_are_read_once(tmp_path: Path) -> None:
+    write(tmp_path, {"a.mojo": "from c import x\n", "b.mojo": "from c import x\n", "c.mojo": ""})
+    read: dict[Path, Source] = {}
+    reach.reached(tmp_path / "a.mojo", (tmp_path,), read)
+    first = read[tmp_path / "c.mojo"]
+    reach.reached(tmp_path / "b.mojo", (tmp_path,), read)
+    assert read[tmp_path / "c.mojo"] is first
