@@ -30,6 +30,9 @@ public:
 
     void run()
     {
+        // About what a kernel of this size has.
+        module_.operands.reserve(whole_.size() / 64 + 64);
+        module_.metadata.reserve(whole_.size() / 512 + 64);
         while (!text_.at_end())
             entity();
         settle();

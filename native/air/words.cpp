@@ -152,8 +152,8 @@ constexpr Entry entries[] = {
     {"comdat", Word::comdat},
 };
 
-// The first and the last eight bytes and the length tell all words apart that matter for speed.
-std::size_t slot_of(std::string_view text)
+// Up to eight of a word's bytes as a number: of words as long as eight bytes, all of them.
+std::uint64_t key_of(std::string_view text)
 {
     std::uint64_t bits = 0;
     if (text.size() >= 8)
@@ -169,22 +169,34 @@ std::size_t slot_of(std::string_view text)
     else
         for (const char c : text)
             bits = bits << 8 | static_cast<unsigned char>(c);
-    bits = (bits ^ text.size()) * 0x9e37'79b9'7f4a'7c15;
-    return static_cast<std::size_t>(bits >> 54);
+    return bits;
 }
+
+std::size_t slot_of(std::uint64_t key, std::size_t size)
+{
+    return static_cast<std::size_t>(((key ^ size) * 0x9e37'79b9'7f4a'7c15) >> 54);
+}
+
+struct Slot
+{
+    std::uint64_t key = 0;
+    std::string_view text;
+    Word word = Word::unknown;
+};
 
 struct Table
 {
-    std::array<Entry, 1024 + std::size(entries)> slots{};
+    std::array<Slot, 1024 + std::size(entries)> slots{};
 
     Table()
     {
         for (const Entry& entry : entries)
         {
-            std::size_t at = slot_of(entry.text);
+            const std::uint64_t key = key_of(entry.text);
+            std::size_t at = slot_of(key, entry.text.size());
             while (!slots[at].text.empty())
                 ++at;
-            slots[at] = entry;
+            slots[at] = {key, entry.text, entry.word};
         }
     }
 };
@@ -194,9 +206,13 @@ struct Table
 Word word_of(std::string_view text)
 {
     static const Table table;
-    for (std::size_t at = slot_of(text); !table.slots[at].text.empty(); ++at)
-        if (table.slots[at].text == text)
-            return table.slots[at].word;
+    const std::uint64_t key = key_of(text);
+    for (std::size_t at = slot_of(key, text.size()); !table.slots[at].text.empty(); ++at)
+    {
+        const Slot& slot = table.slots[at];
+        if (slot.key == key && slot.text.size() == text.size() && (text.size() <= 8 || slot.text == text))
+            return slot.word;
+    }
     return Word::unknown;
 }
 

@@ -1,6 +1,7 @@
 #include "air.hpp"
 
 #include "air/air.hpp"
+#include "air/kernels.hpp"
 #include "air/types.hpp"
 
 #include <nanobind/stl/string.h>
@@ -12,11 +13,6 @@ namespace dream::python
 
 namespace
 {
-
-// A module's named metadata of AIR as lists in lists must fit: nodes may be shared, so that few bytes could stand for
-// very many objects.
-constexpr std::size_t most_operands = 200'000;
-constexpr int most_levels = 6;
 
 class Builder
 {
@@ -44,11 +40,14 @@ public:
             groups[nb::int_(number)] = strings(attributes);
         nb::dict named;
         for (const auto& [name, node] : module_.named_metadata)
-            if (name.starts_with("air."))
-                named[text(name)] = operands(node, 0);
+            if (name.starts_with("air.") && name != "air.kernel")
+                named[text(name)] = first_node(node);
+        nb::list kernels;
+        for (const air::Kernel& one : air::kernels_of(module_))
+            kernels.append(kernel(one));
         return nb::make_tuple(
             text(module_.triple), text(module_.data_layout), text(module_.source_name), nb::tuple(functions),
-            nb::tuple(globals), groups, named);
+            nb::tuple(globals), groups, named, nb::tuple(kernels));
     }
 
 private:
@@ -95,42 +94,32 @@ private:
             strings(one.attributes), nb::tuple(groups), one.line, one.instructions, one.blocks, nb::tuple(calls),
             nb::tuple(facts));
     }
-    nb::object operands(const air::MetadataNode& node, int level)
+    nb::object kernel(const air::Kernel& one)
+    {
+        nb::list arguments;
+        for (const air::Argument& argument : one.arguments)
+            arguments.append(nb::make_tuple(
+                argument.number, text(argument.kind), argument.location, argument.count, argument.address_space,
+                text(argument.name)));
+        return nb::make_tuple(text(one.symbol), nb::tuple(arguments), strings(one.problems));
+    }
+    // The first operands of a named node's first node, where they are text or values: `!air.version` is made so.
+    nb::object first_node(const air::MetadataNode& node)
     {
         nb::list out;
-        for (std::size_t i = node.first; i < node.first + node.count; ++i)
-            out.append(operand(module_.operands[i], level + 1));
-        return out;
-    }
-    nb::object operand(const air::MetadataOperand& operand, int level)
-    {
-        if (++operands_ > most_operands)
-            throw nb::value_error("metadata of AIR with more than 200,000 operands");
-        switch (operand.kind)
-        {
-        case air::MetadataOperand::Kind::null:
-            return nb::none();
-        case air::MetadataOperand::Kind::string:
-            return text(operand.text);
-        case air::MetadataOperand::Kind::value:
-            return nb::make_tuple(type_text(operand.type), text(operand.text));
-        case air::MetadataOperand::Kind::other:
-            return nb::make_tuple("metadata", text(operand.text));
-        case air::MetadataOperand::Kind::node:
-            break;
-        }
-        const auto found = module_.metadata.find(operand.number);
+        if (node.count == 0 || module_.operands[node.first].kind != air::MetadataOperand::Kind::node)
+            return nb::tuple(out);
+        const auto found = module_.metadata.find(module_.operands[node.first].number);
         if (found == module_.metadata.end())
-            throw nb::value_error(("metadata that is not defined: !" + std::to_string(operand.number)).c_str());
-        // Deeper nodes are of no interest, and may hold themselves.
-        if (level >= most_levels)
-            return nb::list();
-        return operands(found->second, level);
+            return nb::tuple(out);
+        constexpr std::size_t most = 8;
+        for (std::size_t i = 0; i < found->second.count && i < most; ++i)
+            out.append(text(module_.operands[found->second.first + i].text));
+        return nb::tuple(out);
     }
 
     const air::Module& module_;
     std::vector<nb::object> texts_;
-    std::size_t operands_ = 0;
 };
 
 } // namespace
@@ -155,15 +144,7 @@ void add_air(nb::module_& module)
                 PyErr_SetObject(error, nb::make_tuple(refusal->message, refusal->line, refusal->column).ptr());
                 throw nb::python_error();
             }
-            try
-            {
-                return Builder(std::get<air::Module>(result)).module();
-            }
-            catch (const nb::builtin_exception& limit)
-            {
-                PyErr_SetObject(error, nb::make_tuple(limit.what(), 1, 1).ptr());
-                throw nb::python_error();
-            }
+            return Builder(std::get<air::Module>(result)).module();
         },
         nb::arg("text"),
         "What rules need to know of the AIR module that `text` is, as the tuples that toolchain.air.module names. "

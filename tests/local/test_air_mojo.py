@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from recording import CHECKOUT
 
+from toolchain.air import config
 from toolchain.air import mojo as operation
-from toolchain.air import project
 from toolchain.air.compiler import Compiler
 from toolchain.air.lexer import Kind, tokens
 from toolchain.air.mojo import Made
@@ -110,11 +110,11 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory) -> project.Project:
+def example(tmp_path_factory: pytest.TempPathFactory) -> config.Project:
     """A copy of the example project."""
     folder = tmp_path_factory.mktemp("example")
     shutil.copytree(CHECKOUT / "examples" / "air", folder, dirs_exist_ok=True)
-    return project.load(folder)
+    return config.load(folder)
 
 
 def make(compiler: Compiler, cache: Path, *sources: Path, include: tuple[Path, ...] = ()) -> Made:
@@ -123,8 +123,10 @@ def make(compiler: Compiler, cache: Path, *sources: Path, include: tuple[Path, .
     )
 
 
-def test_the_example_project(mojo: Compiler, cache: Path, example: project.Project) -> None:
-    made = make(mojo, cache, *example.modules, include=example.include)
+def test_the_example_project(mojo: Compiler, cache: Path, example: config.Project) -> None:
+    modules = [example.folder / name for name in example.modules]
+    include = tuple(example.folder / name for name in example.include)
+    made = make(mojo, cache, *modules, include=include)
     assert not made.findings
     names = [one.kernel.name for one in made.modules]
     assert names == [
@@ -138,14 +140,14 @@ def test_the_example_project(mojo: Compiler, cache: Path, example: project.Proje
         assert one.symbol.startswith(f"{one.kernel.module}_{one.kernel.name}"[:24])
     assert "define internal" in made.modules[1].text  # a helper that stayed a function
 
-    again = make(replace(mojo, program=Path("/no/such/mojo")), cache, *example.modules, include=example.include)
+    again = make(replace(mojo, program=Path("/no/such/mojo")), cache, *modules, include=include)
     assert again.compiled == 0
     assert again.modules == made.modules
 
-    helper = example.file.parent / "gpu" / "image.mojo"
+    helper = example.folder / "gpu" / "image.mojo"
     helper.write_text(helper.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
     with pytest.raises(ProcessError, match="cannot start /no/such/mojo"):
-        make(replace(mojo, program=Path("/no/such/mojo")), cache, *example.modules, include=example.include)
+        make(replace(mojo, program=Path("/no/such/mojo")), cache, *modules, include=include)
 
 
 def test_a_kernel_that_crashes_the_compiler_among_good_ones(mojo: Compiler, cache: Path, tmp_path: Path) -> None:

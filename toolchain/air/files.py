@@ -8,12 +8,15 @@ file and the function have a name.
 from __future__ import annotations
 
 import contextlib
+import functools
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from typing import BinaryIO
 
 from toolchain.air import llvm, metallib
 from toolchain.air.module import MAX_TEXT_BYTES, Module, parse
@@ -30,10 +33,11 @@ _BATCH_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Unit:
-    """One module to check; `entry` is its place in a library."""
+    """One module to check; `entry` is its place in a library, `kernel` the one kernel that it must have, if known."""
 
     path: Path
     entry: metallib.Entry | None = None
+    kernel: str | None = None
 
     @property
     def name(self) -> str:
@@ -73,6 +77,12 @@ def units(path: Path) -> list[Unit]:
     return [Unit(path)]
 
 
+@functools.lru_cache(maxsize=1)
+def _opened(path: Path) -> BinaryIO:
+    """A library, opened once for the many modules in it that a process checks."""
+    return path.open("rb")
+
+
 def load(unit: Unit) -> tuple[Module | None, llvm.Complaint | None]:
     """The module, and what LLVM says of it; no module where LLVM cannot read its bitcode.
 
@@ -80,8 +90,7 @@ def load(unit: Unit) -> tuple[Module | None, llvm.Complaint | None]:
     """
     try:
         if unit.entry is not None:
-            with unit.path.open("rb") as file:
-                data = metallib.bitcode(file, unit.entry)
+            data = metallib.bitcode(_opened(unit.path), unit.entry)
         elif unit.path.stat().st_size > MAX_TEXT_BYTES:
             raise AirError(f"{unit.path}: expected at most {MAX_TEXT_BYTES:,} bytes")
         else:
@@ -99,22 +108,38 @@ def load(unit: Unit) -> tuple[Module | None, llvm.Complaint | None]:
 
 def check_unit(unit: Unit, policy: Policy) -> Outcome:
     """Check one module, in this process."""
+    return examine(unit, policy)[0]
+
+
+def examine(unit: Unit, policy: Policy) -> tuple[Outcome, Module | None]:
+    """Check one module, in this process; the module too, where it could be read."""
     try:
         module, complaint = load(unit)
     except AirError as error:
-        return Outcome(unit.name, error=error)
-    expected = (unit.entry.name,) if unit.entry is not None and unit.entry.kind == "kernel" else None
+        return Outcome(unit.name, error=error), None
+    kernel = unit.entry.name if unit.entry is not None and unit.entry.kind == "kernel" else unit.kernel
+    expected = None if kernel is None else (kernel,)
     if module is None:
         assert complaint is not None  # noqa: S101 - load's contract
-        return Outcome(unit.name, tuple(judged([_unreadable(unit, complaint)], policy)))
+        return Outcome(unit.name, tuple(judged([_unreadable(unit, complaint)], policy))), None
     subject = Subject(module, policy.limits, expected, complaint)
-    return Outcome(
+    outcome = Outcome(
         unit.name,
         tuple(check(subject, policy)),
         tuple(summaries(subject)),
         len(subject.defined),
-        sum(call.count for one in subject.defined for call in one.calls),
+        sum(call.times for one in subject.defined for call in one.calls),
     )
+    return outcome, module
+
+
+def examined(unit: Unit, policy: Policy) -> tuple[Outcome, Module | None]:
+    """`examine` in a process of its own."""
+    try:
+        with _pool(1) as pool:
+            return pool.submit(examine, unit, policy).result()
+    except BrokenProcessPool:
+        return next(_one_by_one([unit], policy)), None
 
 
 def check_units(
@@ -167,7 +192,12 @@ def _batches(todo: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, ...]]:
 
 def _pool(jobs: int) -> Executor:
     # A fresh interpreter: forks of a process with threads can hang.
-    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"))
+    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_begin)
+
+
+def _begin() -> None:
+    """What is made of a module holds no circles; looking for some took a tenth of the time."""
+    gc.set_threshold(200_000)
 
 
 def _unreadable(unit: Unit, complaint: llvm.Complaint) -> AirFinding:

@@ -1,7 +1,7 @@
 """What was emitted from a module, kept on disk while everything that it was made from is as it was.
 
-One file a module: what it was made from, and every kernel's entry and text, or why there is none. A file that is not
-whole, or not of this format, is no file.
+One file a source: what it was made from, and every kernel's entry, or why there is none; and one file a module beside
+it, for whoever wants to look into it. What is not whole, or not of this format, is not there.
 """
 
 from __future__ import annotations
@@ -50,6 +50,11 @@ class Request:
         return cache / FOLDER / f"{key.hex}.json"
 
 
+def module_file(cache: Path, text: str) -> Path:
+    """Where the text of a module is kept."""
+    return cache / FOLDER / f"{Sha256.of(text.encode()).hex}.ll"
+
+
 def load(cache: Path, request: Request) -> tuple[Outcome, ...] | None:
     """The outcomes of a request, where they are kept and nothing that they were made from changed."""
     try:
@@ -60,13 +65,16 @@ def load(cache: Path, request: Request) -> tuple[Outcome, ...] | None:
         made_of = Reached({path: Sha256(hexed) for path, hexed in body["files"].items()}, tuple(body["absent"]))
         if not made_of.unchanged():
             return None
-        return tuple(_outcome(one, request) for one in body["outcomes"])
+        return tuple(_outcome(one, request, cache) for one in body["outcomes"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
 def save(cache: Path, request: Request, made_of: Reached, outcomes: Sequence[Outcome]) -> None:
-    """Keep outcomes, unless one of them may be another next time. Raises AirError where the disk takes no file."""
+    """Keep outcomes and modules; not what may be another next time. Raises AirError where the disk takes no file."""
+    for one in outcomes:
+        if isinstance(one, Emitted):
+            write(module_file(cache, one.text), one.text)
     if any(isinstance(one, Failed) and not one.lasting for one in outcomes):
         return
     body = {
@@ -74,11 +82,15 @@ def save(cache: Path, request: Request, made_of: Reached, outcomes: Sequence[Out
         "absent": list(made_of.absent),
         "outcomes": [_to_json(one) for one in outcomes],
     }
-    file = request.file(cache)
+    write(request.file(cache), json.dumps({"sha256": fingerprint(body).hex, "body": body}))
+
+
+def write(file: Path, text: str) -> None:
+    """Write a file of the cache, whole or not at all. Raises AirError where the disk takes none."""
     half = file.with_suffix(f".{os.getpid()}.tmp")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        half.write_text(json.dumps({"sha256": fingerprint(body).hex, "body": body}), encoding="utf-8")
+        half.write_text(text, encoding="utf-8")
         half.replace(file)
     except OSError as error:
         with contextlib.suppress(OSError):
@@ -95,12 +107,12 @@ def _to_json(outcome: Outcome) -> dict[str, object]:
         "column": kernel.column,
     }
     if isinstance(outcome, Emitted):
-        return {**about, "symbol": outcome.symbol, "text": outcome.text}
+        return {**about, "symbol": outcome.symbol, "text": Sha256.of(outcome.text.encode()).hex}
     found = outcome.finding
     return {**about, "finding": [found.rule, found.expected, found.seen, found.hint]}
 
 
-def _outcome(raw: Mapping[str, object], request: Request) -> Outcome:
+def _outcome(raw: Mapping[str, object], request: Request, cache: Path) -> Outcome:
     line, column = raw["line"], raw["column"]
     if not isinstance(line, int) or not isinstance(column, int):
         raise TypeError("a place is no number")
@@ -109,4 +121,7 @@ def _outcome(raw: Mapping[str, object], request: Request) -> Outcome:
     if isinstance(finding, list):
         rule, expected, seen, hint = (str(part) for part in finding)
         return Failed(kernel, kernel.finding(rule, expected, seen, hint), lasting=True)
-    return Emitted(kernel, str(raw["symbol"]), str(raw["text"]))
+    text = (cache / FOLDER / f"{raw['text']}.ll").read_bytes()
+    if Sha256.of(text).hex != raw["text"]:
+        raise ValueError("a module is not as it was written")
+    return Emitted(kernel, str(raw["symbol"]), text.decode())

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from toolchain.air import literals
 from toolchain.errors import AirError
-
-if TYPE_CHECKING:
-    from llvmlite import binding
 
 BITCODE_MAGICS = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 """Raw bitcode, and the wrapper that Apple's tools put around it."""
@@ -65,7 +62,7 @@ def _complaint(error: RuntimeError) -> Complaint:
     return Complaint(" ".join(place[3].split()), int(place[1]))
 
 
-def _binding() -> binding:  # type: ignore[valid-type]
+def _binding() -> Any:
     try:
         from llvmlite import binding
     except (ImportError, OSError) as error:

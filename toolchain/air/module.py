@@ -14,9 +14,6 @@ from toolchain.errors import AirError
 MAX_TEXT_BYTES = 1 << 30
 """Most text of one module that is read: what Mojo and Apple's compilers make of one kernel is below 10 MB."""
 
-Metadata = Any
-"""An operand of metadata: a str is a string, a list a node, a tuple of type and text a value, None is null."""
-
 
 class FactKind(enum.IntEnum):
     """What a `Fact` tells; the numbers are native/air/air.hpp's."""
@@ -34,7 +31,7 @@ class Call(NamedTuple):
 
     callee: str
     signature: str
-    count: int
+    times: int
     line: int
 
 
@@ -90,9 +87,35 @@ class Global(NamedTuple):
     line: int
 
 
+class Argument(NamedTuple):
+    """An argument as a kernel's metadata has it. `kind` (`air.buffer`, ...) is empty where nothing is bound, `location`
+    and `address_space` are -1 where none is said; an array of buffers takes several `places`."""
+
+    number: int
+    kind: str
+    location: int
+    places: int
+    address_space: int
+    name: str
+
+    @property
+    def buffer(self) -> bool:
+        """Whether it takes a place in a table of buffers."""
+        return self.kind in ("air.buffer", "air.indirect_buffer")
+
+
+class Kernel(NamedTuple):
+    """A kernel that the metadata names; `problems` are what is wrong with the form of its node."""
+
+    symbol: str
+    arguments: tuple[Argument, ...]
+    problems: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Module:
-    """One module. `file` is its name in messages; `metadata` holds the named metadata whose name starts with `air.`."""
+    """One module. `file` is its name in messages; `metadata` holds, for each named metadata of AIR but the kernels, the
+    first operands of its first node as text."""
 
     file: str
     triple: str
@@ -101,7 +124,8 @@ class Module:
     functions: Mapping[str, Function]
     globals: tuple[Global, ...]
     attribute_groups: Mapping[int, frozenset[str]]
-    metadata: Mapping[str, list[Metadata]]
+    metadata: Mapping[str, tuple[str, ...]]
+    kernels: tuple[Kernel, ...]
     text_bytes: int
 
     @cached_property
@@ -111,6 +135,11 @@ class Module:
             KERNEL_ATTRIBUTE in one.attributes for one in self.functions.values()
         )
 
+    @property
+    def other_entries(self) -> tuple[str, ...]:
+        """Kinds of entries other than kernels that it has: vertex, fragment, visible, ..."""
+        return tuple(kind for kind in _OTHER_ENTRIES if f"air.{kind}" in self.metadata)
+
     def has_attribute(self, function: Function, attribute: str) -> bool:
         """Whether a function has an attribute (`noinline`, `key=value`), itself or through a group."""
         return attribute in function.attributes or any(
@@ -119,6 +148,7 @@ class Module:
 
 
 KERNEL_ATTRIBUTE = "metal.kernel=true"
+_OTHER_ENTRIES = ("vertex", "fragment", "visible", "intersection", "mesh", "object", "extern")
 
 
 def parse(text: bytes, *, file: str) -> Module:
@@ -130,7 +160,7 @@ def parse(text: bytes, *, file: str) -> Module:
     if len(text) > MAX_TEXT_BYTES:
         raise AirError(f"{file}: expected at most {MAX_TEXT_BYTES:,} bytes of AIR in a module, got {len(text):,}")
     try:
-        triple, layout, source, functions, variables, groups, metadata = _native.air_scan(text)
+        triple, layout, source, functions, variables, groups, metadata, kernels = _native.air_scan(text)
     except _native.AirFormatError as error:
         message, line, column = error.args
         raise AirError(
@@ -147,10 +177,11 @@ def parse(text: bytes, *, file: str) -> Module:
         globals=tuple(Global._make(one) for one in variables),
         attribute_groups={number: frozenset(group) for number, group in groups.items()},
         metadata=metadata,
+        kernels=tuple(Kernel(name, tuple(map(Argument._make, found)), bad) for name, found, bad in kernels),
         text_bytes=len(text),
     )
 
 
 def _function(fields: tuple[Any, ...]) -> Function:
     *head, calls, facts = fields
-    return Function(*head, tuple(map(Call._make, calls)), tuple(map(Fact._make, facts)))
+    return Function._make((*head, tuple(map(Call._make, calls)), tuple(map(Fact._make, facts))))

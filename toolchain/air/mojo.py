@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,11 @@ from toolchain.progress import Progress
 if TYPE_CHECKING:  # a run with nothing changed reads no source
     from toolchain.air.program import Program
     from toolchain.air.syntax import Source
+
+# AIR 2.7, Metal 3.2, as MAX 26.6 and 26.7 understand it.
+DEFAULT_TARGET = "metal:4"
+
+_TARGET = re.compile(r"metal:[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -53,6 +59,8 @@ def make(
     Every launch of every source is judged before anything is compiled. Raises AirError with all that is refused, for
     a source that cannot be read, and for a compiler that is not the pinned one.
     """
+    if _TARGET.fullmatch(target) is None:
+        raise AirError(f"expected a target as {DEFAULT_TARGET}, got {target!r}", details={"target": target})
     outcomes: dict[Path, tuple[Outcome, ...]] = {}
     todo: list[tuple[Path, Request]] = []
     for path in dict.fromkeys(sources):

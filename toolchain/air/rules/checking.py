@@ -68,11 +68,12 @@ class KernelSummary:
 
 def rules() -> list[Rule]:
     """All rules, in their families' order."""
-    return sorted(RULES.values(), key=lambda one: (one.id[4], int(one.id[5:])))
+    return sorted(RULES.values(), key=lambda one: ("ABCDEWG".index(one.id[4]), int(one.id[5:])))
 
 
-def check(subject: Subject, policy: Policy = Policy()) -> list[AirFinding]:  # noqa: B008 - frozen
+def check(subject: Subject, policy: Policy | None = None) -> list[AirFinding]:
     """What the rules find in a module, worst first; allowed findings are among them and say so."""
+    policy = policy or Policy()
     found: dict[tuple[str, str, str, str], AirFinding] = {}
     for one in _checked():
         for finding in one.check(subject) if one.check else ():
@@ -107,7 +108,7 @@ def summaries(subject: Subject) -> list[KernelSummary]:
         entry = module.functions.get(kernel.symbol)
         if entry is None or not entry.defined:
             continue
-        copies = {kernel.symbol: 1} if not entry.calls else warnings.copies_of(subject, kernel.symbol)
+        copies = warnings.copies_of(subject, kernel.symbol)
         reached = [module.functions[name] for name in copies]
         largest = max(reached, key=lambda one: one.instructions)
         copied = max(copies, key=lambda name: copies[name])
@@ -117,12 +118,8 @@ def summaries(subject: Subject) -> list[KernelSummary]:
                 kernel=kernel.symbol,
                 functions=len(reached),
                 instructions=sum(one.instructions for one in reached),
-                calls=sum(call.count for one in reached for call in one.calls),
-                buffers=sum(
-                    one.count
-                    for one in kernel.arguments
-                    if one.kind in ("air.buffer", "air.indirect_buffer") and one.address_space != 3
-                ),
+                calls=sum(call.times for one in reached for call in one.calls),
+                buffers=sum(one.places for one in kernel.arguments if one.buffer and one.address_space != 3),
                 threadgroup_bytes=threadgroup_bytes,
                 largest_function=largest.name,
                 largest_instructions=largest.instructions,

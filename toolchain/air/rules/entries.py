@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from toolchain.air.kernels import entry_kinds
 from toolchain.air.module import KERNEL_ATTRIBUTE
 from toolchain.air.rules.rule import AirFinding, rule
 from toolchain.air.rules.subject import Subject
@@ -21,7 +20,7 @@ _SOURCE = "modules of Apple's metal 32023 and of mojo 1.2.0; GPUCompiler.jl src/
 )
 def present(subject: Subject) -> Iterator[AirFinding]:
     """At least one kernel, or an entry of another kind."""
-    if not subject.kernels and not entry_kinds(subject.module):
+    if not subject.kernels and not subject.module.other_entries:
         yield subject.finding("AIR-C1", expected="!air.kernel with a kernel", seen="no entry of any kind")
 
 

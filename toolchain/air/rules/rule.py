@@ -70,8 +70,9 @@ FAMILIES = {
     "D": "emission",
     "E": "what Metal takes",
     "W": "warnings",
+    "G": "growth",
 }
-"""The letter after `AIR-`: gates A to E, whose findings are errors, and warnings."""
+"""The letter after `AIR-`: gates A to E, whose findings are errors, warnings, and growth."""
 
 
 def describe(

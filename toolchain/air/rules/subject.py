@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from toolchain.air.kernels import Kernel, kernels
 from toolchain.air.llvm import Complaint
-from toolchain.air.module import Fact, FactKind, Function, Module
+from toolchain.air.module import Fact, FactKind, Function, Kernel, Module
 from toolchain.air.rules.rule import RULES, AirFinding
 from toolchain.rules.rule import Severity
 
@@ -35,15 +34,25 @@ class Subject:
     expected: tuple[str, ...] | None = None
     complaint: Complaint | None = None
 
-    @cached_property
+    @property
     def kernels(self) -> tuple[Kernel, ...]:
         """What the metadata names."""
-        return kernels(self.module)
+        return self.module.kernels
 
     @cached_property
     def defined(self) -> tuple[Function, ...]:
         """The functions with a body."""
         return tuple(one for one in self.module.functions.values() if one.defined)
+
+    @cached_property
+    def nested(self) -> bool:
+        """Whether any function that is defined calls one that is."""
+        functions = self.module.functions
+        return any(
+            (callee := functions.get(call.callee)) is not None and callee.defined
+            for one in self.defined
+            for call in one.calls
+        )
 
     @cached_property
     def parents(self) -> Mapping[str, tuple[str, str]]:

@@ -88,10 +88,10 @@ def buffers(subject: Subject) -> Iterator[AirFinding]:
         function = subject.module.functions.get(kernel.symbol)
         tables: Counter[bool] = Counter()
         for argument in kernel.arguments:
-            if argument.kind not in ("air.buffer", "air.indirect_buffer"):
+            if not argument.buffer:
                 continue
-            tables[argument.address_space == 3] += argument.count
-            if argument.location + argument.count > MAX_BUFFERS:
+            tables[argument.address_space == 3] += argument.places
+            if argument.location + argument.places > MAX_BUFFERS:
                 yield subject.finding(
                     "AIR-E3",
                     expected=f"locations below {MAX_BUFFERS}",

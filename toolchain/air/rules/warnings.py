@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from toolchain.air.kernels import integer_of
 from toolchain.air.module import Fact, FactKind, Module
 from toolchain.air.rules.rule import AirFinding, rule
 from toolchain.air.rules.subject import Subject
@@ -70,6 +69,8 @@ def flat_accesses(subject: Subject) -> Iterator[AirFinding]:
 def recursion(subject: Subject) -> Iterator[AirFinding]:
     """The calls that close a circle, found depth first."""
     functions = subject.module.functions
+    if not subject.nested:
+        return
     state: dict[str, int] = {}
     for start in subject.defined:
         if start.name in state:
@@ -153,7 +154,7 @@ def wide_loads(subject: Subject) -> Iterator[AirFinding]:
     "AIR-W5",
     "functions are of a size that Metal's compiler is known to take",
     severity=Severity.WARNING,
-    why="Its time and memory grow faster than a function does; very wide bodies end in a crash of the compiler service.",
+    why="Its time and memory grow faster than a function does; very wide bodies crash the compiler service.",
     mend="Roll up loops that were unrolled at compile time, or split the kernel.",
     source="measured: the widest function of mlx.metallib 0.32.4",
 )
@@ -181,7 +182,7 @@ def wide_bodies(subject: Subject) -> Iterator[AirFinding]:
 def copies(subject: Subject) -> Iterator[AirFinding]:
     """How many ways lead from a kernel to a helper."""
     limits = subject.limits
-    if not any(one.instructions >= limits.helper_instructions for one in subject.defined):
+    if not subject.nested or not any(one.instructions >= limits.helper_instructions for one in subject.defined):
         return
     for kernel in subject.kernels:
         for name, number in copies_of(subject, kernel.symbol).items():
@@ -213,10 +214,7 @@ def no_buffer(subject: Subject) -> Iterator[AirFinding]:
     """Kernels whose arguments are all implicit."""
     for kernel in subject.kernels:
         function = subject.module.functions.get(kernel.symbol)
-        held = any(
-            one.kind in ("air.buffer", "air.indirect_buffer", "air.texture", "air.indirect_constant")
-            for one in kernel.arguments
-        )
+        held = any(one.buffer or one.kind in ("air.texture", "air.indirect_constant") for one in kernel.arguments)
         if function is not None and not kernel.problems and not held:
             yield subject.finding(
                 "AIR-W7",
@@ -298,6 +296,8 @@ def copies_of(subject: Subject, kernel: str) -> Mapping[str, int]:
     """How often each defined function is in a kernel once all calls are inlined; calls back up a circle and into
     functions that are marked noinline count once."""
     functions = subject.module.functions
+    if not subject.nested:
+        return {kernel: 1}
     order: list[str] = []
     state: dict[str, int] = {}
     stack = [(kernel, iter(functions[kernel].calls))] if kernel in functions and functions[kernel].defined else []
@@ -325,15 +325,11 @@ def copies_of(subject: Subject, kernel: str) -> Mapping[str, int]:
         for call in functions[name].calls:
             if call.callee in found and (name, call.callee) not in back:
                 once = subject.module.has_attribute(functions[call.callee], "noinline")
-                found[call.callee] = 1 if once else found[call.callee] + found[name] * call.count
+                found[call.callee] = 1 if once else found[call.callee] + found[name] * call.times
     return found
 
 
 def _version(module: Module, name: str, first: int) -> tuple[int, int] | None:
     """Two numbers of a node in named metadata."""
-    nodes = module.metadata.get(name) or [None]
-    node = nodes[0]
-    if not isinstance(node, list) or len(node) < first + 2:
-        return None
-    major, minor = integer_of(node[first]), integer_of(node[first + 1])
-    return None if major is None or minor is None else (major, minor)
+    words = module.metadata.get(name, ())[first : first + 2]
+    return (int(words[0]), int(words[1])) if len(words) == 2 and all(map(str.isdecimal, words)) else None

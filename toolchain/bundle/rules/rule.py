@@ -31,7 +31,7 @@ class BundleFinding(Finding):
         """Whether the check fails because of it."""
         return self.severity is Severity.ERROR and not self.allowed
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, object]:
         """The finding as a JSON object."""
         return {
             **super().to_json(),
