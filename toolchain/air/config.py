@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from toolchain import toml
@@ -49,7 +49,7 @@ class Project:
     include: tuple[str, ...] = ()
     target: str | None = None
     fail_on: Severity = Severity.WARNING
-    policy: Policy = Policy()
+    policy: Policy = field(default_factory=Policy)
 
 
 def load(folder: Path) -> Project:

@@ -113,10 +113,10 @@ def plain_svg(graph: Graph) -> str:
         left = (total_x - len(layer) * (width + gap_x) + gap_x) / 2
         for column, node in enumerate(layer):
             place[node.name] = (left + column * (width + gap_x), gap_y / 2 + row * (height + gap_y))
+    view = f'viewBox="0 0 {total_x} {total_y}"'
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total_x} {total_y}" font-family="monospace" '
-        'font-size="10">',
-        '<defs><marker id="a" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" {view} font-family="monospace" font-size="10">',
+        '<defs><marker id="a" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">',
         '<path d="M0 0 L8 4 L0 8 z" fill="context-stroke"/></marker></defs>',
     ]
     for edge in graph.edges:

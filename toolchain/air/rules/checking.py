@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from toolchain.air.rules import calls, emission, entries, takes, verify, warnings
@@ -41,7 +41,7 @@ class Policy:
 
     severities: tuple[tuple[str, Severity], ...] = ()
     allowances: tuple[Allowance, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)
