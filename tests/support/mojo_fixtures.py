@@ -14,15 +14,15 @@ from toolchain.cli.options import Settings
 from toolchain.errors import InstallError
 from toolchain.paths import Paths
 
-_ROOTS = Path(locations.toolchains_folder(None))  # this machine's, before tests are shut off from it
+ROOTS = Path(locations.toolchains_folder(None))  # this machine's, before tests are shut off from it
 
 
 @pytest.fixture(scope="session")
 def mojo() -> Compiler:
     """The pinned compiler. Skips where it is not installed."""
-    settings = Settings(Paths(cache=_ROOTS / "no cache", toolchains=_ROOTS), None, offline=True, quiet=True, json=False)
-    if not any(one.record.name == "mojo" for one in installed.find_all(_ROOTS)[0]):
-        pytest.skip(f"mojo is not installed in {_ROOTS}: toolchain install mojo")
+    settings = Settings(Paths(cache=ROOTS / "no cache", toolchains=ROOTS), None, offline=True, quiet=True, json=False)
+    if not any(one.record.name == "mojo" for one in installed.find_all(ROOTS)[0]):
+        pytest.skip(f"mojo is not installed in {ROOTS}: toolchain install mojo")
     try:
         return compiler(settings)
     except InstallError as error:

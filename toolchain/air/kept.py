@@ -55,8 +55,16 @@ def module_file(cache: Path, text: str) -> Path:
     return cache / FOLDER / f"{Sha256.of(text.encode()).hex}.ll"
 
 
-def load(cache: Path, request: Request) -> tuple[Outcome, ...] | None:
-    """The outcomes of a request, where they are kept and nothing that they were made from changed."""
+@dataclass(frozen=True)
+class Kept:
+    """The outcomes of a source, and what they were made from."""
+
+    outcomes: tuple[Outcome, ...]
+    made_of: Reached
+
+
+def load(cache: Path, request: Request) -> Kept | None:
+    """What is kept of a request, where nothing that it was made from changed."""
     try:
         raw = json.loads(request.file(cache).read_bytes())
         digest, body = raw["sha256"], raw["body"]
@@ -65,7 +73,7 @@ def load(cache: Path, request: Request) -> tuple[Outcome, ...] | None:
         made_of = Reached({path: Sha256(hexed) for path, hexed in body["files"].items()}, tuple(body["absent"]))
         if not made_of.unchanged():
             return None
-        return tuple(_outcome(one, request, cache) for one in body["outcomes"])
+        return Kept(tuple(_outcome(one, request, cache) for one in body["outcomes"]), made_of)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -75,8 +83,8 @@ def save(cache: Path, request: Request, made_of: Reached, outcomes: Sequence[Out
     for one in outcomes:
         if isinstance(one, Emitted):
             write(module_file(cache, one.text), one.text)
-    if any(isinstance(one, Failed) and not one.lasting for one in outcomes):
-        return
+    if any(isinstance(one, Failed) and not one.lasting for one in outcomes) or not made_of.unchanged():
+        return  # what was written meanwhile may or may not be what was compiled
     body = {
         "files": {path: digest.hex for path, digest in made_of.files.items()},
         "absent": list(made_of.absent),

@@ -29,11 +29,15 @@ _TARGET = re.compile(r"metal:[0-9]+")
 
 @dataclass(frozen=True)
 class Made:
-    """What became of sources: the modules, what went wrong (gate D, names), and how many kernels were compiled now."""
+    """What became of sources: the modules, what went wrong (gate D, names), and how many kernels were compiled now.
+
+    `made_of` says of each source what it was made from.
+    """
 
     modules: tuple[Emitted, ...]
     findings: tuple[AirFinding, ...]
     compiled: int
+    made_of: tuple[Reached, ...]
 
 
 @dataclass(frozen=True)
@@ -63,13 +67,15 @@ def make(
         raise AirError(f"expected a target as {DEFAULT_TARGET}, got {target!r}", details={"target": target})
     outcomes: dict[Path, tuple[Outcome, ...]] = {}
     todo: list[tuple[Path, Request]] = []
+    made_of: list[Reached] = []
     for path in dict.fromkeys(sources):
         request = _request(path, include, target, compiler)
         found = kept.load(cache, request)
         if found is None:
             todo.append((path, request))
         else:
-            outcomes[path] = found
+            outcomes[path] = found.outcomes
+            made_of.append(found.made_of)
     compiled = 0
     if todo:
         plans = _plans(todo)
@@ -87,11 +93,12 @@ def make(
                 else _of_program(plan.program, compiler, target, jobs, progress)
             )
             compiled += len(outcomes[path])
+            made_of.append(plan.made_of)
             kept.save(cache, plan.request, plan.made_of, outcomes[path])
     every = [one for path in dict.fromkeys(sources) for one in outcomes[path]]
     modules = [one for one in every if isinstance(one, Emitted)]
     findings = [one.finding for one in every if isinstance(one, Failed)]
-    return Made(tuple(modules), (*findings, *reused_names(modules)), compiled)
+    return Made(tuple(modules), (*findings, *reused_names(modules)), compiled, tuple(made_of))
 
 
 def _request(path: Path, include: Sequence[Path], target: str, compiler: Compiler) -> Request:

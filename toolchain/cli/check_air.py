@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +23,7 @@ from toolchain.errors import AirError
 if TYPE_CHECKING:
     from toolchain.air.config import Project
     from toolchain.air.files import Outcome, Unit
+    from toolchain.air.reach import Reached
     from toolchain.air.rules.checking import AirFinding, KernelSummary, Policy
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
@@ -99,6 +103,7 @@ def air(
 
     if (graph is None) != (output is None):
         raise click.UsageError("--graph KERNEL and -o FILE go together")
+    before = _configuration(os.path.abspath(project / config.FILE_NAME))  # noqa: PTH100
     asked = config.load(project)
     known = baselines.load(baseline) if baseline else None
     number = jobs or os.cpu_count() or 1
@@ -127,6 +132,9 @@ def air(
     if graph is not None and output is not None:
         _draw(graph, output, todo, outcomes, asked.policy)
     _PRINTERS["json" if settings.json else form](run, replace(settings, quiet=settings.quiet or not summary))
+    if run.ok and made.made_of and not (rest or baseline or save_baseline or graph):
+        named = [os.path.abspath(path) for path in (project / config.FILE_NAME, *sources)]  # noqa: PTH100
+        _keep_receipt(made, named, run, settings, before)
     if run.errors:
         raise click.exceptions.Exit(AirError.exit_code)
     if not run.ok:
@@ -141,6 +149,8 @@ class Mojo:
     outcomes: Sequence[Outcome] = ()
     findings: Sequence[AirFinding] = ()
     errors: Sequence[AirError] = ()
+    made_of: Sequence[Reached] = ()
+    root: str = ""
 
 
 def _parted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
@@ -155,13 +165,14 @@ def _mojo(settings: Settings, sources: Sequence[Path], asked: Project, target: s
     from toolchain.cli.mojo import compiler
 
     cache = settings.paths.cache
+    mojo_compiler = compiler(settings)
     with progress.shown(quiet=settings.quiet) as watched:
         try:
             made = mojo.make(
                 sources,
                 include=[asked.folder / path for path in asked.include],
                 target=target or asked.target or mojo.DEFAULT_TARGET,
-                compiler=compiler(settings),
+                compiler=mojo_compiler,
                 cache=cache,
                 jobs=jobs,
                 progress=watched,
@@ -177,7 +188,36 @@ def _mojo(settings: Settings, sources: Sequence[Path], asked: Project, target: s
         verdicts.save(cache, keys[at], outcome)
         outcomes[at] = outcome
     named = [verdicts.at_kernel(one, by) for one, by in zip(outcomes, made.modules, strict=True) if one is not None]
-    return Mojo(units, named, made.findings)
+    return Mojo(units, named, made.findings, (), made.made_of, str(mojo_compiler.program.parent.parent))
+
+
+def _arguments() -> list[str]:
+    return sys.argv[3:] if sys.argv[1:3] == ["check", "air"] else ["--not-plain"]
+
+
+def _keep_receipt(made: Mojo, named: Sequence[str], run: Run, settings: Settings, before: str) -> None:
+    """Keep what this check said, for the next one with the same arguments; `before` is its configuration's state."""
+    from toolchain.cli import warm_air
+
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        _text(run, settings)
+    inputs = [*named, *(path for one in made.made_of for path in (*one.files, *one.absent))]
+    with contextlib.suppress(OSError):  # then the next run is as slow as this one
+        warm_air.keep(
+            _arguments(),
+            root=made.root,
+            inputs=inputs,
+            said=said.getvalue(),
+            unchanged=lambda: all(one.unchanged() for one in made.made_of) and before == _configuration(named[0]),
+        )
+
+
+def _configuration(file: str) -> str:
+    """The state of what a check is told by others than its sources: the project's file, pins, this package's rules."""
+    from toolchain.cli import warm_air
+
+    return warm_air.state(_arguments(), file)
 
 
 def _project_paths(asked: object) -> Sequence[Path]:
