@@ -23,7 +23,7 @@ _VALUES = ("--root", "--pins", "--cache", "--project", "--target", "--jobs", "-j
 
 
 def nothing_changed(arguments: list[str]) -> bool:
-    """Whether the check with these ARGUMENTS, after `check air`, passed and would again; if so, its words are printed."""
+    """Whether the check with ARGUMENTS, after `check air`, passed and would again; if so, its words are printed."""
     path = place(arguments)
     kept = receipt.read(path) if path is not None else None
     if kept is None:
