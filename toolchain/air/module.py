@@ -148,6 +148,8 @@ class Module:
 
 
 KERNEL_ATTRIBUTE = "metal.kernel=true"
+EXTERNALLY_DEFINED = "section=air.externally_defined"
+"""How Apple's compiler marks declarations that the system provides, such as those of Metal Performance Primitives."""
 _OTHER_ENTRIES = ("vertex", "fragment", "visible", "intersection", "mesh", "object", "extern")
 
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from toolchain.air.module import FactKind
+from toolchain.air.module import EXTERNALLY_DEFINED, FactKind
 from toolchain.air.rules.rule import AirFinding, rule
 from toolchain.air.rules.subject import Subject
 from toolchain.rules.rule import Severity
@@ -154,7 +154,8 @@ def foreign(subject: Subject) -> Iterator[AirFinding]:
 @rule(
     "AIR-E6",
     "what is called is defined, or Metal's own",
-    why="Only air.* and llvm.* are Metal's to provide; another declaration ends in `Undefined symbols`.",
+    why="Only air.*, llvm.* and what is marked air.externally_defined are Metal's to provide; another declaration ends "
+    "in `Undefined symbols`.",
     mend="Find the function in the call chain that calls it: a library function that has no version for the GPU.",
     source="JuliaGPU/Metal.jl#480",
 )
@@ -164,7 +165,12 @@ def undefined(subject: Subject) -> Iterator[AirFinding]:
     for function in subject.defined:
         for call in function.calls:
             callee = functions.get(call.callee)
-            if callee is not None and not callee.defined and not call.callee.startswith(("air.", "llvm.")):
+            if (
+                callee is not None
+                and not callee.defined
+                and not call.callee.startswith(("air.", "llvm."))
+                and EXTERNALLY_DEFINED not in callee.attributes
+            ):
                 yield subject.finding(
                     "AIR-E6",
                     expected=f"a definition of {call.callee}, or one of air.* and llvm.*",
@@ -207,7 +213,9 @@ def atomics(subject: Subject) -> Iterator[AirFinding]:
     why="No pipeline can be made of a kernel with more.",
     mend="Make tiles smaller, use one array in two phases, or keep values in registers.",
     source=_LIMITS_SOURCE,
-    limits="Threadgroup memory that the host binds at launch is not in the module.",
+    limits="Threadgroup memory that the host binds at launch is not in the module. A warning outside of Mojo's "
+    "dialect: Apple's compiler makes such modules (two kernels of mlx.metallib 0.32.4 have 40,448 bytes), and only the "
+    "pipeline cannot be made.",
 )
 def threadgroup(subject: Subject) -> Iterator[AirFinding]:
     """All variables of address space 3."""
@@ -222,7 +230,11 @@ def threadgroup(subject: Subject) -> Iterator[AirFinding]:
     ):
         if seen:
             yield subject.finding(
-                "AIR-E8", expected=f"{expected} of threadgroup memory", seen=seen, line=variables[0].line
+                "AIR-E8",
+                expected=f"{expected} of threadgroup memory",
+                seen=seen,
+                line=variables[0].line,
+                severity=None if subject.module.from_mojo else Severity.WARNING,
             )
 
 
@@ -232,7 +244,8 @@ def threadgroup(subject: Subject) -> Iterator[AirFinding]:
     why="Flat memory is the thread's own: a constant table there is read as whatever the thread has at that address.",
     mend="Let the compiler put the table into constant memory, or copy it into a local array first.",
     source="JuliaGPU/GPUCompiler.jl#648",
-    limits="A warning for the strings of Mojo's own print, which Metal takes.",
+    limits="A warning for the strings of Mojo's own print, which Metal takes; a note outside of Mojo's dialect, since "
+    "Apple's compiler copies such constants whole (mlx.metallib 0.32.4 for macOS 26).",
 )
 def constants(subject: Subject) -> Iterator[AirFinding]:
     """Constant globals elsewhere; LLVM's own are no memory."""
@@ -248,6 +261,7 @@ def constants(subject: Subject) -> Iterator[AirFinding]:
             expected="addrspace(2)",
             seen=f"{one.name}, {one.type}, in addrspace({one.address_space})",
             line=one.line,
+            severity=None if subject.module.from_mojo else Severity.NOTE,
         )
     if strings:
         yield subject.finding(
