@@ -64,6 +64,7 @@ for subject in "${subjects[@]}"; do
     "$build/sanitized/tests/dream-$subject-mutate" 100000 7
 done
 "$build/sanitized/tests/dream-bundle-mutate" 100000 7 tests/data/bundles/small.dgb
+"$build/sanitized/tests/dream-air-mutate" 100000 7 tests/data/air/[mr]*.ll tests/data/air/reports/*.ll
 
 step "thread sanitizer"
 configure "$build/threads" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDREAM_SANITIZE=thread "${replay[@]}"
@@ -95,6 +96,10 @@ if command -v clang++ >/dev/null; then
     cp tests/data/bundles/small.dgb "$build/corpus-bundle"
     "$build/fuzz/fuzz/dream-bundle-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -print_final_stats=1 \
         "$build/corpus-bundle"
+    mkdir -p "$build/corpus-air"
+    cp tests/data/air/*.ll tests/data/air/reports/*.ll "$build/corpus-air"
+    "$build/fuzz/fuzz/dream-air-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -max_len=20000 -print_final_stats=1 \
+        "$build/corpus-air"
 else
     echo "SKIP libFuzzer: clang++ is not installed (Debian packages clang and libclang-rt-dev); the mutations above ran"
 fi

@@ -115,6 +115,11 @@ def _run(arguments: list[str]) -> int:
 
         if warm.nothing_to_do(arguments):
             return 0
+    if arguments[:2] == ["check", "air"]:
+        from toolchain.cli import warm_air
+
+        if warm_air.nothing_changed(arguments[2:]):
+            return 0
     _set_handlers()  # only here: above, nothing needs to be undone, and signal takes as long as all the rest
     from toolchain.cli.main import main as run
 

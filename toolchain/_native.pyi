@@ -1,4 +1,6 @@
-"""The native readers of this project's formats (native/python/module.cpp)."""
+"""The native readers of this project's formats (native/python/)."""
+
+from typing import Any
 
 LAYOUT_FORMAT: tuple[int, int]
 
@@ -18,3 +20,10 @@ class BundleFormatError(ValueError):
     args: tuple[str, int, str]
 
 def bundle_to_json(data: bytes) -> str: ...
+
+class AirFormatError(ValueError):
+    """Text is no AIR module that is known: args are a sentence, a line and a column."""
+
+    args: tuple[str, int, int]
+
+def air_scan(text: bytes) -> tuple[Any, ...]: ...

@@ -92,6 +92,16 @@ class InstallError(ToolchainError):
     exit_code = 16
 
 
+class AirError(ToolchainError):
+    """AIR, or what it is made from, cannot be read or made.
+
+    The message starts with the file and, where they are known, `:line` and `:column`.
+    """
+
+    code = "air"
+    exit_code = 17
+
+
 class BundleError(ToolchainError):
     """A bundle cannot be read or made, or its manifest is wrong.
 

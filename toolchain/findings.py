@@ -15,7 +15,7 @@ class Finding:
     seen: str
     hint: str = ""
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, object]:
         """The finding as a JSON object."""
         return {
             "rule": self.rule,

@@ -1,4 +1,5 @@
-// toolchain._native: the readers of layouts and bundles, for Python.
+// toolchain._native: the readers of layouts, bundles and AIR, for Python.
+#include "air.hpp"
 #include "bundle/bundle.hpp"
 #include "layout/blob.hpp"
 
@@ -57,4 +58,6 @@ NB_MODULE(_native, module)
         nb::arg("data"),
         "The bundle that `data` holds as one JSON document (docs/bundle-format.md), every byte of it checked. Raises "
         "BundleFormatError with a sentence, a byte offset and the kind of fault for bytes that are no bundle.");
+
+    dream::python::add_air(module);
 }

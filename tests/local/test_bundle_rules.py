@@ -44,8 +44,9 @@ from toolchain.bundle.model import (
     Target,
 )
 from toolchain.bundle.rules.checking import check_file, rules
-from toolchain.bundle.rules.rule import BundleFinding, Severity
+from toolchain.bundle.rules.rule import BundleFinding
 from toolchain.digest import Sha256
+from toolchain.rules.rule import Severity
 
 VULKAN, METAL, WEBGPU, CUDA = Target.VULKAN, Target.METAL, Target.WEBGPU, Target.CUDA
 

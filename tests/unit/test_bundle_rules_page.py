@@ -15,6 +15,7 @@ from toolchain.bundle.rules.checking import PROFILES, rules
 from toolchain.bundle.rules.limits import WORDS
 from toolchain.bundle.rules.profiles import Limits
 from toolchain.bundle.rules.rule import FAMILIES, Rule
+from toolchain.rules import explain
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "bundle-rules.md"
 
@@ -34,7 +35,7 @@ def test_a_rule_explains_itself(one: Rule) -> None:
         assert said.endswith(".")
         assert "  " not in said
     assert one.source
-    assert one.title in page.explanation(one)
+    assert one.title in explain.explanation(one)
 
 
 def test_every_rule_of_the_design_is_there() -> None:

@@ -14,10 +14,10 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"cli"}),
     frozenset({"install", "host_build", "regenerate", "doctor", "gpu_probe", "pins_update", "pins_check"}),
     frozenset({"installed"}),
-    frozenset({"bundle"}),
+    frozenset({"bundle", "air"}),
     frozenset({"sources", "build", "layout", "host"}),
     frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "toml"}),
-    frozenset({"errors", "digest", "files", "findings", "locks", "_native"}),
+    frozenset({"errors", "digest", "files", "findings", "locks", "rules", "_native"}),
 )
 
 ROOMS: dict[str, frozenset[str]] = {
@@ -38,6 +38,7 @@ ROOMS: dict[str, frozenset[str]] = {
     "sigstore_models": frozenset({"sources/cache/attestation.py"}),
     "cryptography": frozenset({"sources/cache/attestation.py"}),
     "tomlkit": frozenset({"pins/edit.py"}),
+    "llvmlite": frozenset({"air/llvm.py"}),
     "ctypes": frozenset({"host", "gpu_probe.py", "bundle/validators/dxc_child.py"}),
 }
 

@@ -11,6 +11,8 @@ import click
 
 from toolchain import __version__
 from toolchain.cli import document
+from toolchain.cli.annotations import annotation
+from toolchain.cli.check_air import air
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.text import count, escaped
 from toolchain.errors import BundleError
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from toolchain.bundle.rules.checking import Report
     from toolchain.bundle.rules.rule import BundleFinding
     from toolchain.bundle.validators import Validation
+    from toolchain.rules.rule import Described
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
 
@@ -64,7 +67,10 @@ class Checked:
 
 @click.group()
 def check() -> None:
-    """Check shader bundles against rules with names, and explain the rules."""
+    """Check shader bundles and AIR against rules with names, and explain the rules."""
+
+
+check.add_command(air)
 
 
 @check.command()
@@ -116,10 +122,9 @@ def bundle(settings: Settings, files: tuple[Path, ...], profiles: tuple[str, ...
 @with_settings
 def explain(settings: Settings, rule_id: str) -> None:
     """Say why a rule is there, what breaks where it is broken, how to mend it, and whose word that is."""
-    from toolchain.bundle.rules import page
-    from toolchain.bundle.rules.checking import rules
+    from toolchain.rules.explain import explanation
 
-    known = {one.id: one for one in rules()}
+    known = _rules()
     one = known.get(rule_id.upper())
     if one is None:
         raise click.BadParameter(f"{rule_id!r}: expected one of {', '.join(known)}", param_hint="ID")
@@ -127,7 +132,16 @@ def explain(settings: Settings, rule_id: str) -> None:
         fields = ("id", "family", "title", "why", "mend", "source", "limits")
         document.show({**{name: getattr(one, name) for name in fields}, "severity": one.severity.value})
     else:
-        click.echo(page.explanation(one))
+        click.echo(explanation(one))
+
+
+def _rules() -> dict[str, Described]:
+    """The rules of every check."""
+    from toolchain.air.rules import every as air_rules
+    from toolchain.bundle.rules import checking
+
+    every: list[Described] = [*checking.rules(), *air_rules.rules()]
+    return {one.id: one for one in every}
 
 
 def _validations(settings: Settings, found: Bundle) -> Sequence[Validation]:
@@ -210,26 +224,17 @@ def _github(checked: Sequence[Checked], unreadable: Sequence[BundleError], setti
 def _annotations(checked: Sequence[Checked], unreadable: Sequence[BundleError]) -> Iterator[str]:
     """Workflow commands, which GitHub shows beside the file."""
     for one in checked:
-        file = _escaped_property(one.report.file)
         for finding in one.findings:
             word = "notice" if finding.allowed or finding.severity.value == "note" else finding.severity.value
             said = f"{finding.where}: expected {finding.expected}; seen {finding.seen}"
             said += f"\nallowed: {finding.allowed}" if finding.allowed else f"\n{finding.hint}" if finding.hint else ""
-            yield f"::{word} file={file},title={_escaped_property(finding.rule)}::{_escaped_data(said)}"
+            yield annotation(word, said, file=one.report.file, title=finding.rule)
         for validation in one.validations:
             if validation.not_run:
-                said = _escaped_data(f"{validation.validator} not run: {validation.not_run}")
-                yield f"::notice file={file},title=not run::{said}"
+                said = f"{validation.validator} not run: {validation.not_run}"
+                yield annotation("notice", said, file=one.report.file, title="not run")
     for error in unreadable:
-        yield f"::error::{_escaped_data(error.message)}"
-
-
-def _escaped_data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _escaped_property(text: str) -> str:
-    return _escaped_data(text).replace(":", "%3A").replace(",", "%2C")
+        yield annotation("error", error.message)
 
 
 _PRINTERS: dict[str, Callable[[Sequence[Checked], Sequence[BundleError], Settings], None]] = {

@@ -106,6 +106,8 @@ def _report(settings: Settings, done: tuple[Installed, ...]) -> None:
             click.echo(_present(one.toolchain))
         else:
             click.echo(f"{one.toolchain.label}: {one.outcome.value} in {one.toolchain.root}")
+            licences = sorted({archive.license for archive in one.toolchain.record.archives})
+            click.echo(f"{one.toolchain.label}: under {', '.join(licences)}")
 
 
 def _present(toolchain: Toolchain) -> str:

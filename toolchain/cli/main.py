@@ -25,7 +25,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "cache": ("cache", "cache", "Look into the archive cache, verify it, move it."),
     "bundle": ("bundle", "bundle", "Make shader bundles from manifests, and look into them."),
     "layout": ("layout", "layout", "Show and check recorded layouts."),
-    "check": ("check", "check", "Check shader bundles by rules with names; explain the rules."),
+    "check": ("check", "check", "Check shader bundles and AIR by rules with names; explain the rules."),
     "doctor": ("doctor", "doctor", "Show what this machine has and lacks, with the fix for each."),
 }
 

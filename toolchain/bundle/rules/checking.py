@@ -20,10 +20,11 @@ from toolchain.bundle.rules import (
     stages,
 )
 from toolchain.bundle.rules.profiles import PROFILES
-from toolchain.bundle.rules.rule import RULES, BundleFinding, Rule, Severity
+from toolchain.bundle.rules.rule import RULES, BundleFinding, Rule
 from toolchain.bundle.rules.subject import Subject
 from toolchain.bundle.validators import VALIDATORS
 from toolchain.errors import BundleError
+from toolchain.rules.rule import Severity
 
 # Importing a family registers its rules; so does importing the validators.
 FAMILIES = (container, entries, interface, limits, stages, capability, layout, semantics, rays)

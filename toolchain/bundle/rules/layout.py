@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from toolchain.bundle.code.facts import Contents, Leaf
 from toolchain.bundle.model import RowKind, Target
 from toolchain.bundle.rules.interface import at_place
-from toolchain.bundle.rules.rule import BundleFinding, Severity, rule
+from toolchain.bundle.rules.rule import BundleFinding, rule
 from toolchain.bundle.rules.subject import Subject, Unit, found
 from toolchain.layout import names
+from toolchain.rules.rule import Severity
 
 _TARGETS = (Target.VULKAN, Target.METAL, Target.WEBGPU)
 # The multiple at which the host puts the matrices of a layer (native/glue/dgpu.h).

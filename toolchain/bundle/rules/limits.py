@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from toolchain.bundle.code import facts
 from toolchain.bundle.model import Pipeline, RowKind, Target
 from toolchain.bundle.rules.profiles import PROFILES, Limits, Profile
-from toolchain.bundle.rules.rule import BundleFinding, Severity, rule
+from toolchain.bundle.rules.rule import BundleFinding, rule
 from toolchain.bundle.rules.subject import Subject, Unit, found
+from toolchain.rules.rule import Severity
 
 WORDS = {
     "storage_buffers": "storage buffers in the stage",

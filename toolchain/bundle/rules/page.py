@@ -11,7 +11,7 @@ from dataclasses import fields
 from toolchain.bundle.rules.checking import rules
 from toolchain.bundle.rules.limits import WORDS
 from toolchain.bundle.rules.profiles import PROFILES, Limits
-from toolchain.bundle.rules.rule import Rule
+from toolchain.rules import explain
 
 _HEAD = """# The rules of `toolchain check bundle`
 
@@ -27,36 +27,7 @@ that is not is shown as not run. What only a device can tell is not here.
 
 def text() -> str:
     """The page."""
-    parts = [_HEAD, "| id | severity | rule |\n|---|---|---|\n"]
-    parts += [f"| [{one.id}](#{one.id.lower()}) | {one.severity.value} | {one.title} |\n" for one in rules()]
-    family = ""
-    for one in rules():
-        if one.family != family:
-            family = one.family
-            parts.append(f"\n## {family.capitalize()}\n")
-        parts.append(_section(one))
-    parts.append(_profiles())
-    return "".join(parts)
-
-
-def explanation(one: Rule) -> str:
-    """One rule for people."""
-    return "\n\n".join(
-        [
-            f"{one.id} ({one.severity.value}, {one.family}): {one.title}",
-            *(f"{what}: {said}" for what, said in _said(one)),
-        ]
-    )
-
-
-def _said(one: Rule) -> list[tuple[str, str]]:
-    found = [("Why", one.why), ("Mend", one.mend), ("Source", one.source)]
-    return found + ([("Not seen", one.limits)] if one.limits else [])
-
-
-def _section(one: Rule) -> str:
-    lines = "".join(f"- **{what}.** {said}\n" for what, said in _said(one))
-    return f"\n### {one.id}\n\n{one.title[0].upper()}{one.title[1:]}.\n\n{lines}"
+    return explain.page(_HEAD, rules()) + _profiles()
 
 
 def _profiles() -> str:

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from toolchain.findings import Finding
+from toolchain.rules.rule import Severity
 
 if TYPE_CHECKING:
     from toolchain.bundle.rules.subject import Subject
-
-
-class Severity(str, Enum):
-    """How bad it is: an error fails the check."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    NOTE = "note"
 
 
 @dataclass(frozen=True)
@@ -39,7 +31,7 @@ class BundleFinding(Finding):
         """Whether the check fails because of it."""
         return self.severity is Severity.ERROR and not self.allowed
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, object]:
         """The finding as a JSON object."""
         return {
             **super().to_json(),

@@ -10,10 +10,11 @@ from toolchain.bundle import fields as layout_fields
 from toolchain.bundle.code.facts import CodeFacts, Unreadable
 from toolchain.bundle.fields import Field
 from toolchain.bundle.model import Bundle, Code, Entry, Group, Pipeline, Target
-from toolchain.bundle.rules.rule import RULES, BundleFinding, Severity
+from toolchain.bundle.rules.rule import RULES, BundleFinding
 from toolchain.errors import LayoutError
 from toolchain.layout import parse as parse_layout
 from toolchain.layout.model import Layout
+from toolchain.rules.rule import Severity
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,237 @@
+"""`toolchain check air` and `explain`, as people and CI run them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from air_samples import FOLDER, expected, kernel
+from command import Ended, Toolchain
+from metallibs import metallib
+
+from toolchain.air import files
+from toolchain.air.rules.checking import Limits, Policy
+
+REPORTS = FOLDER / "reports"
+
+
+@pytest.fixture
+def toolchain(tmp_path: Path) -> Toolchain:
+    return Toolchain(tmp_path, tmp_path / "pins.toml")
+
+
+def check(toolchain: Toolchain, *arguments: object) -> Ended:
+    return toolchain.run("check", "air", *map(str, arguments))
+
+
+@pytest.mark.parametrize(
+    "path", [*sorted(REPORTS.glob("[rx]*.ll")), REPORTS / "r10_bad_bitcode.air"], ids=lambda path: path.name
+)
+def test_reports_end_with_1(toolchain: Toolchain, path: Path) -> None:
+    ended = check(toolchain, path)
+    if path.name == "r10_bad_bitcode.ll":  # sound as text; its bitcode, beside it, is not
+        assert ended.status == 0
+        return
+    assert ended.status == 1, ended.stdout
+    assert "Traceback" not in ended.stderr
+
+
+def test_all_samples_at_once(toolchain: Toolchain) -> None:
+    ended = check(toolchain, "--json", "-j", 2, *sorted(FOLDER.glob("*.ll")), *sorted(FOLDER.glob("*.air")))
+    assert ended.status == 1
+    said = ended.json()
+    wrong = {Path(one["file"]).stem for one in said["findings"] if one["severity"] == "error"}
+    assert wrong == {"k02_simd", "k12_many_args-1", "k09_ptr_in_struct", "m01_retptr", "m08_struct_mem"}
+    bitcode = {Path(one["file"]).name for one in said["findings"] if one["file"].endswith(".air")}
+    assert bitcode == {"m01_retptr.air"}
+    assert said["modules"] == len(expected()) + 3
+    row = next(one for one in said["kernels"] if one["kernel"].startswith("k15_print"))
+    assert (row["functions"], row["instructions"], row["buffers"], row["copies"]) == (15, 4391, 1, 20)
+    assert row["copied"].startswith("std_format__utils__fixed_buff")
+
+
+def test_what_fails_can_be_errors_alone(toolchain: Toolchain) -> None:
+    assert check(toolchain, REPORTS / "r08_noargs.ll").status == 1
+    assert check(toolchain, "--fail-on", "error", REPORTS / "r08_noargs.ll").status == 0
+    assert check(toolchain, "--fail-on", "error", REPORTS / "r01_call_as.ll").status == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.ll", b"define void @k() { invoke void @f() to label %x unwind label %y }", r"a\.ll:1:20: `invoke`"),
+        ("a.ll", b"", "no entry"),
+        ("a.air", b"junk", "expected bitcode"),
+        ("a.bc", b"", "expected bitcode"),
+        ("a.metallib", b"MTLB", "no Metal library"),
+        ("a.metallib", metallib([]), "expected functions"),
+        ("a.txt", b"x", "expected a file of"),
+        ("gone.ll", None, "cannot be read"),
+    ],
+)
+def test_what_cannot_be_read_ends_with_17(toolchain: Toolchain, name: str, data: bytes | None, said: str) -> None:
+    path = toolchain.here / name
+    if data is not None:
+        path.write_bytes(data)
+    ended = check(toolchain, path, FOLDER / "k01_scalars.ll")
+    assert ended.status == (1 if data == b"" and name == "a.ll" else 17)
+    assert re.search(said, ended.stdout + ended.stderr)
+    assert "2 modules" in ended.stdout or "1 module," in ended.stdout
+
+
+class EndsItsProcess(Limits):
+    """Limits that no process survives unpacking."""
+
+    def __reduce__(self) -> tuple[object, tuple[int]]:
+        return os._exit, (3,)
+
+
+def test_a_process_that_dies_names_its_module() -> None:
+    todo = [files.Unit(FOLDER / "k01_scalars.ll"), files.Unit(FOLDER / "k02_simd.ll")]
+    outcomes = list(files.check_units(todo, Policy(limits=EndsItsProcess()), jobs=2))
+    assert [one.findings[0].where for one in outcomes] == [str(unit.path) for unit in todo]
+    assert all(one.findings[0].rule == "AIR-B1" and "ended its process" in one.findings[0].seen for one in outcomes)
+
+
+def test_damaged_bitcode_has_a_name(toolchain: Toolchain) -> None:
+    good = (FOLDER / "k01_scalars.air").read_bytes()
+    name = next(row["symbol"] for row in expected() if row["file"] == "k01_scalars.ll")
+    path = toolchain.here / "a.metallib"
+    path.write_bytes(metallib([(name, good), ("bad", b"BC\xc0\xde" + bytes(range(200))), (name, good)]))
+    said = check(toolchain, "--json", path).json()
+    assert {one["where"] for one in said["findings"]} == {f"{path}(bad)"}
+    assert said["modules"] == 3
+
+
+def test_archives_names_are_the_kernels(toolchain: Toolchain) -> None:
+    path = toolchain.here / "a.metallib"
+    path.write_bytes(metallib([("another", (FOLDER / "k01_scalars.air").read_bytes())]))
+    (finding,) = check(toolchain, "--json", path).json()["findings"]
+    assert (finding["rule"], finding["expected"]) == ("AIR-C4", "another")
+
+
+def test_sarif_has_places_and_the_way_to_them(toolchain: Toolchain) -> None:
+    document = check(toolchain, "--format", "sarif", FOLDER / "m01_retptr.ll", FOLDER / "k10_math.ll").json()
+    (run,) = document["runs"]
+    rules = [one["id"] for one in run["tool"]["driver"]["rules"]]
+    results = {one["ruleId"]: one for one in run["results"]}
+    assert set(results) == {"AIR-A1", "AIR-W1"}
+    assert all(rules[one["ruleIndex"]] == one["ruleId"] for one in run["results"])
+    assert results["AIR-A1"]["locations"][0]["physicalLocation"]["region"] == {"startLine": 38}
+    steps = results["AIR-W1"]["codeFlows"][0]["threadFlows"][0]["locations"]
+    assert steps[0]["location"]["logicalLocations"][0]["fullyQualifiedName"].startswith("k10_math_mathk")
+
+
+def test_github_gets_annotations(toolchain: Toolchain) -> None:
+    ended = check(toolchain, "--format", "github", FOLDER / "m01_retptr.ll", toolchain.here / "gone.ll")
+    first, second = ended.stdout.splitlines()
+    assert re.match(r"::error file=\S+m01_retptr\.ll,line=38,title=AIR-A1::expected ptr ", first)
+    assert second.startswith("::error::")
+
+
+def test_a_project_says_what_is_checked_and_allowed(toolchain: Toolchain) -> None:
+    (toolchain.here / "one.ll").write_bytes(kernel("%s = alloca i8\n%d = addrspacecast ptr %s to ptr addrspace(1)"))
+    project = toolchain.here / "toolchain.toml"
+
+    def run(text: str, *more: str) -> Ended:
+        project.write_text('[air]\nmodules = ["*.ll"]\n' + text, encoding="utf-8")
+        return check(toolchain, "--project", toolchain.here, *more)
+
+    assert run("").status == 1
+    assert run('fail-on = "error"').status == 0
+    assert run('fail-on = "error"\n[air.severity]\nAIR-W9 = "error"').status == 1
+    allowed = run('[[air.allow]]\nrule = "AIR-W9"\nkernel = "k*"\nreason = "its own array"')
+    assert allowed.status == 0
+    assert "its own array" in allowed.stdout
+    for wrong, said in (
+        ('[[air.allow]]\nrule = "AIR-W9"', "no 'reason'"),
+        ('[[air.allow]]\nrule = "AIR-A1"\nreason = "x"', "cannot be allowed"),
+        ('[[air.allow]]\nrule = "AIR-W99"\nreason = "x"', "there is no AIR-W99"),
+        ('[air.severity]\nAIR-W9 = "note"', "expected 'error'"),
+        ("[air.limits]\nhelper-copy = 3", "did you mean 'helper-copies'"),
+    ):
+        ended = run(wrong)
+        assert ended.status == 17
+        assert re.search(rf"toolchain\.toml:\d+: .*{re.escape(said)}", ended.stderr)
+    (toolchain.here / "one.ll").unlink()
+    assert run("").status == 17  # nothing matches
+    project.unlink()
+    assert check(toolchain, "--project", toolchain.here).status == 2
+
+
+def test_growth_beyond_the_baseline_fails(toolchain: Toolchain) -> None:
+    path, baseline = toolchain.here / "a.ll", toolchain.here / "baseline.json"
+    path.write_bytes(kernel())
+    assert check(toolchain, path, "--save-baseline", baseline).status == 0
+    assert json.loads(baseline.read_text(encoding="utf-8"))["kernels"]["k"]["instructions"] == 1
+    assert check(toolchain, path, "--baseline", baseline).status == 0
+    path.write_bytes(kernel("%x = add i32 1, 2"))
+    grown = check(toolchain, path, "--baseline", baseline)
+    assert grown.status == 1
+    assert "AIR-G1" in grown.stdout
+    for data in (b"", b"[]", b'{"format": 2}', b'{"format": 1, "kernels": {"k": 3}}'):
+        baseline.write_bytes(data)
+        assert check(toolchain, path, "--baseline", baseline).status == 17
+
+
+@pytest.mark.parametrize("graphviz", [False, True], ids=["plain", "graphviz"])
+def test_graphs_show_the_faulty_edge(toolchain: Toolchain, graphviz: bool) -> None:
+    if graphviz and shutil.which("dot") is None:
+        pytest.skip("graphviz is not installed")
+    output = toolchain.here / "graph.svg"
+    # Without graphviz: a PATH that has nothing.
+    variables = {} if graphviz else {"PATH": str(toolchain.here)}
+    arguments = ("check", "air", str(FOLDER / "m08_struct_mem.ll"), "--graph", "m08", "-o", str(output))
+    assert toolchain.run(*arguments, **variables).status == 1
+    svg = ElementTree.parse(output)  # noqa: S314 - written by this package
+    text = " ".join(svg.getroot().itertext())
+    assert "m08_struct_mem_View_get" in text
+    assert "instructions" in text
+    assert ("graphviz" in output.read_text(encoding="utf-8").lower()) is graphviz
+    assert output.read_text(encoding="utf-8").lower().count("#c62828") >= 2
+    assert check(toolchain, FOLDER / "m08_struct_mem.ll", "--graph", "nothing", "-o", output).status == 17
+    assert check(toolchain, FOLDER / "m08_struct_mem.ll", "--graph", "m08").status == 2
+
+
+def test_explain_knows_the_rules_of_both_checks(toolchain: Toolchain) -> None:
+    assert "modular#7238" in toolchain.run("check", "explain", "air-a1").stdout
+    assert toolchain.run("check", "explain", "--json", "AIR-G1").json()["family"] == "growth"
+    assert toolchain.run("check", "explain", "L1").status == 0
+    assert toolchain.run("check", "explain", "AIR-X1").status == 2
+
+
+# Wheels of one version for several systems; the second one's AIR is 2.8, with calls of Metal Performance Primitives.
+# mlx never makes pipelines of the two kernels with 40,448 bytes of threadgroup memory.
+LIBRARIES = {
+    "macosx_15_0_arm64": (17_251, 22_406, 275_636, {("AIR-E8", "warning"): 2}),
+    "macosx_26_0_arm64": (18_817, 54_161, 870_479, {("AIR-E8", "warning"): 2, ("AIR-E9", "note"): 2_074}),
+}
+
+
+@pytest.mark.network
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("platform", LIBRARIES)
+def test_a_library_of_apples_compiler_has_no_error(toolchain: Toolchain, platform: str) -> None:
+    download = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"]
+    wanted = ["--only-binary=:all:", "--platform", platform, "--dest", str(toolchain.here), "mlx-metal==0.32.4"]
+    subprocess.run([*download, *wanted], check=True)
+    (wheel,) = toolchain.here.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        library = archive.extract("mlx/lib/mlx.metallib", toolchain.here)
+    ended = check(toolchain, "--json", "-j", 2, "--fail-on", "error", library)
+    said = ended.json()
+    modules, functions, calls, findings = LIBRARIES[platform]
+    assert said["counts"]["error"] == 0
+    assert ended.status == 0
+    assert (said["modules"], said["functions"], said["calls"]) == (modules, functions, calls)
+    assert Counter((one["rule"], one["severity"]) for one in said["findings"]) == findings

@@ -1,0 +1,213 @@
+"""Files of AIR: text, bitcode and Metal libraries, checked in processes of their own.
+
+LLVM reads bytes that are not trusted, and ends the process where it meets what it cannot be: it never runs in the
+process of a caller. Work goes out in batches; where a process dies, its batch is tried again one by one, so that the
+file and the function have a name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import BinaryIO
+
+from toolchain.air import llvm, metallib
+from toolchain.air.module import MAX_TEXT_BYTES, Module, parse
+from toolchain.air.rules.checking import AirFinding, KernelSummary, Policy, check, judged, summaries
+from toolchain.air.rules.rule import RULES
+from toolchain.air.rules.subject import Subject
+from toolchain.errors import AirError
+
+SUFFIXES = (".ll", ".air", ".bc", ".metallib")
+
+_BATCH_BYTES = 1 << 20
+"""Bitcode of one batch: small against the work of a library, large against the cost of handing it out."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One module to check; `entry` is its place in a library, `kernel` the one kernel that it must have, if known."""
+
+    path: Path
+    entry: metallib.Entry | None = None
+    kernel: str | None = None
+
+    @property
+    def name(self) -> str:
+        """How messages show it."""
+        return f"{self.path}({self.entry.name})" if self.entry else str(self.path)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one module; `error` where it could not be read."""
+
+    name: str
+    findings: tuple[AirFinding, ...] = ()
+    kernels: tuple[KernelSummary, ...] = ()
+    functions: int = 0
+    """That are defined."""
+    calls: int = 0
+    error: AirError | None = None
+
+
+def units(path: Path) -> list[Unit]:
+    """The modules of a file. Raises AirError where it is no AIR that is known, or cannot be read."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(4)
+    except OSError as error:
+        raise AirError(f"{path}: cannot be read: {error.strerror or error}") from error
+    if path.suffix == ".metallib" or head == metallib.MAGIC:
+        found = metallib.entries(path)
+        if not found:
+            raise AirError(f"{path}: expected functions in the library, got none")
+        return [Unit(path, entry) for entry in found]
+    if path.suffix in (".air", ".bc") and head not in llvm.BITCODE_MAGICS:
+        raise AirError(f"{path}: expected bitcode, got the bytes {head.hex(' ')!r}", hint="text ends in .ll")
+    if path.suffix not in SUFFIXES:
+        raise AirError(f"{path}: expected a file of {', '.join(SUFFIXES)}")
+    return [Unit(path)]
+
+
+@functools.lru_cache(maxsize=1)
+def _opened(path: Path) -> BinaryIO:
+    """A library, opened once for the many modules in it that a process checks."""
+    return path.open("rb")
+
+
+def load(unit: Unit) -> tuple[Module | None, llvm.Complaint | None]:
+    """The module, and what LLVM says of it; no module where LLVM cannot read its bitcode.
+
+    Runs LLVM in this process. Raises AirError for what cannot be read.
+    """
+    try:
+        if unit.entry is not None:
+            data = metallib.bitcode(_opened(unit.path), unit.entry)
+        elif unit.path.stat().st_size > MAX_TEXT_BYTES:
+            raise AirError(f"{unit.path}: expected at most {MAX_TEXT_BYTES:,} bytes")
+        else:
+            data = unit.path.read_bytes()
+    except OSError as error:
+        raise AirError(f"{unit.path}: cannot be read: {error.strerror or error}") from error
+    if unit.entry is None and not data.startswith(llvm.BITCODE_MAGICS):
+        # The reader first: it has bounds, and refuses what is no text at all.
+        return parse(data, file=unit.name), llvm.assembly_complaint(data)
+    text = llvm.disassembled(data)
+    if isinstance(text, llvm.Complaint):
+        return None, text
+    return parse(text, file=unit.name), None
+
+
+def check_unit(unit: Unit, policy: Policy) -> Outcome:
+    """Check one module, in this process."""
+    return examine(unit, policy)[0]
+
+
+def examine(unit: Unit, policy: Policy) -> tuple[Outcome, Module | None]:
+    """Check one module, in this process; the module too, where it could be read."""
+    try:
+        module, complaint = load(unit)
+    except AirError as error:
+        return Outcome(unit.name, error=error), None
+    kernel = unit.entry.name if unit.entry is not None and unit.entry.kind == "kernel" else unit.kernel
+    expected = None if kernel is None else (kernel,)
+    if module is None:
+        assert complaint is not None  # noqa: S101 - load's contract
+        return Outcome(unit.name, tuple(judged([_unreadable(unit, complaint)], policy))), None
+    subject = Subject(module, policy.limits, expected, complaint)
+    outcome = Outcome(
+        unit.name,
+        tuple(check(subject, policy)),
+        tuple(summaries(subject)),
+        len(subject.defined),
+        sum(call.times for one in subject.defined for call in one.calls),
+    )
+    return outcome, module
+
+
+def examined(unit: Unit, policy: Policy) -> tuple[Outcome, Module | None]:
+    """`examine` in a process of its own."""
+    try:
+        with _pool(1) as pool:
+            return pool.submit(examine, unit, policy).result()
+    except BrokenProcessPool:
+        return next(_one_by_one([unit], policy)), None
+
+
+def check_units(
+    todo: Sequence[Unit], policy: Policy, *, jobs: int, done: Callable[[int], None] = lambda number: None
+) -> Iterator[Outcome]:
+    """Check modules in `jobs` processes; outcomes come in the order of `todo`. `done` is told how many more are."""
+    batches = list(_batches(todo, jobs))
+    finished: dict[int, tuple[Outcome, ...]] = {}
+    with _pool(jobs) as pool:
+        waiting = {pool.submit(_check_batch, batch, policy): number for number, batch in enumerate(batches)}
+        for future in as_completed(waiting):
+            with contextlib.suppress(BrokenProcessPool):  # all that were waiting end so; they are tried again below
+                finished[waiting[future]] = future.result()
+                done(len(batches[waiting[future]]))
+    for number, batch in enumerate(batches):
+        if number not in finished:
+            finished[number] = tuple(_one_by_one(batch, policy))
+            done(len(batch))
+        yield from finished.pop(number)
+
+
+def _one_by_one(batch: Sequence[Unit], policy: Policy) -> Iterator[Outcome]:
+    for unit in batch:
+        try:
+            with _pool(1) as pool:
+                yield pool.submit(check_unit, unit, policy).result()
+        except BrokenProcessPool:
+            yield Outcome(
+                unit.name,
+                tuple(judged([_unreadable(unit, llvm.Complaint("LLVM ended its process on this module"))], policy)),
+            )
+
+
+def _check_batch(batch: Sequence[Unit], policy: Policy) -> tuple[Outcome, ...]:
+    return tuple(check_unit(unit, policy) for unit in batch)
+
+
+def _batches(todo: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, ...]]:
+    batch: list[Unit] = []
+    size = 0
+    for unit in todo:
+        size += unit.entry.size_bytes if unit.entry else unit.path.stat().st_size
+        batch.append(unit)
+        if size >= _BATCH_BYTES or (len(todo) <= 64 and len(batch) * jobs >= len(todo)):
+            yield tuple(batch)
+            batch, size = [], 0
+    if batch:
+        yield tuple(batch)
+
+
+def _pool(jobs: int) -> Executor:
+    # A fresh interpreter: forks of a process with threads can hang.
+    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_begin)
+
+
+def _begin() -> None:
+    """What is made of a module holds no circles; looking for some took a tenth of the time."""
+    gc.set_threshold(200_000)
+
+
+def _unreadable(unit: Unit, complaint: llvm.Complaint) -> AirFinding:
+    rule = RULES["AIR-B1"]
+    return AirFinding(
+        rule=rule.id,
+        where=unit.name,
+        expected="a module that LLVM parses and verifies",
+        seen=complaint.message,
+        hint=rule.mend,
+        file=unit.name,
+        kernel=unit.entry.name if unit.entry else "",
+    )

@@ -1,0 +1,189 @@
+"""A module of AIR, as rules see it: what native/air/ reads in one pass over the text."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from toolchain import _native
+from toolchain.errors import AirError
+
+MAX_TEXT_BYTES = 1 << 30
+"""Most text of one module that is read: what Mojo and Apple's compilers make of one kernel is below 10 MB."""
+
+
+class FactKind(enum.IntEnum):
+    """What a `Fact` tells; the numbers are native/air/air.hpp's."""
+
+    ADDRESS_SPACE_CAST = 0
+    FOREIGN_TYPE = 1
+    FLAT_ACCESS = 2
+    WIDE_LOAD = 3
+    DIVERGENT_TRAP = 4
+    DIVERGENT_UNREACHABLE = 5
+
+
+class Call(NamedTuple):
+    """The direct calls of one callee with one signature in one function; `line` is the first one's."""
+
+    callee: str
+    signature: str
+    times: int
+    line: int
+
+
+class Fact(NamedTuple):
+    """Something in a function that a rule may ask about. What `first`, `second` and `size` are depends on the kind:
+
+    - address-space cast: the types from and to; `size` is 1 where null is cast
+    - foreign type: a type that holds a number which Metal has not
+    - flat access: where the flat pointer came from (`spilled`, `foreign`, `cast`, `unknown`, `local`)
+    - wide load: the type, how many extractvalues use it, its size in bytes
+    """
+
+    kind: int
+    first: str
+    second: str
+    size: int
+    line: int
+
+
+class Function(NamedTuple):
+    """A function that is defined or declared. `signature` is its type in one spelling, e.g. `float (ptr, i64)`."""
+
+    name: str
+    defined: bool
+    linkage: str
+    signature: str
+    parameters: tuple[str, ...]
+    variadic: bool
+    attributes: tuple[str, ...]
+    groups: tuple[int, ...]
+    line: int
+    instructions: int
+    blocks: int
+    calls: tuple[Call, ...]
+    facts: tuple[Fact, ...]
+
+    @property
+    def result(self) -> str:
+        """The type of what it returns."""
+        return self.signature[: len(self.signature) - len(", ".join(self.parameters)) - 3 - 5 * self.variadic]
+
+
+class Global(NamedTuple):
+    """A global variable or constant; `size_bytes` is 0 for types without a size."""
+
+    name: str
+    defined: bool
+    constant: bool
+    linkage: str
+    address_space: int
+    type: str
+    size_bytes: int
+    line: int
+
+
+class Argument(NamedTuple):
+    """An argument as a kernel's metadata has it. `kind` (`air.buffer`, ...) is empty where nothing is bound, `location`
+    and `address_space` are -1 where none is said; an array of buffers takes several `places`."""
+
+    number: int
+    kind: str
+    location: int
+    places: int
+    address_space: int
+    name: str
+
+    @property
+    def buffer(self) -> bool:
+        """Whether it takes a place in a table of buffers."""
+        return self.kind in ("air.buffer", "air.indirect_buffer")
+
+
+class Kernel(NamedTuple):
+    """A kernel that the metadata names; `problems` are what is wrong with the form of its node."""
+
+    symbol: str
+    arguments: tuple[Argument, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Module:
+    """One module. `file` is its name in messages; `metadata` holds, for each named metadata of AIR but the kernels, the
+    first operands of its first node as text."""
+
+    file: str
+    triple: str
+    data_layout: str
+    source_name: str
+    functions: Mapping[str, Function]
+    globals: tuple[Global, ...]
+    attribute_groups: Mapping[int, frozenset[str]]
+    metadata: Mapping[str, tuple[str, ...]]
+    kernels: tuple[Kernel, ...]
+    text_bytes: int
+
+    @cached_property
+    def from_mojo(self) -> bool:
+        """Whether it is in Mojo's dialect of AIR: kernels carry the attribute `metal.kernel`."""
+        return any(KERNEL_ATTRIBUTE in group for group in self.attribute_groups.values()) or any(
+            KERNEL_ATTRIBUTE in one.attributes for one in self.functions.values()
+        )
+
+    @property
+    def other_entries(self) -> tuple[str, ...]:
+        """Kinds of entries other than kernels that it has: vertex, fragment, visible, ..."""
+        return tuple(kind for kind in _OTHER_ENTRIES if f"air.{kind}" in self.metadata)
+
+    def has_attribute(self, function: Function, attribute: str) -> bool:
+        """Whether a function has an attribute (`noinline`, `key=value`), itself or through a group."""
+        return attribute in function.attributes or any(
+            attribute in self.attribute_groups.get(group, ()) for group in function.groups
+        )
+
+
+KERNEL_ATTRIBUTE = "metal.kernel=true"
+EXTERNALLY_DEFINED = "section=air.externally_defined"
+"""How Apple's compiler marks declarations that the system provides, such as those of Metal Performance Primitives."""
+_OTHER_ENTRIES = ("vertex", "fragment", "visible", "intersection", "mesh", "object", "extern")
+
+
+def parse(text: bytes, *, file: str) -> Module:
+    """The module in a text; `file` is its name in messages. The text is not trusted.
+
+    Raises AirError `file:line:column: ...` for a form that the reader does not know, or that Metal has no use for
+    (indirect calls, invoke, callbr, variable arguments).
+    """
+    if len(text) > MAX_TEXT_BYTES:
+        raise AirError(f"{file}: expected at most {MAX_TEXT_BYTES:,} bytes of AIR in a module, got {len(text):,}")
+    try:
+        triple, layout, source, functions, variables, groups, metadata, kernels = _native.air_scan(text)
+    except _native.AirFormatError as error:
+        message, line, column = error.args
+        raise AirError(
+            f"{file}:{line}:{column}: {message}",
+            hint="this form of LLVM's IR is not read; if Metal takes it, report it with the text around it",
+            details={"file": file, "line": line, "column": column, "reason": message},
+        ) from error
+    return Module(
+        file=file,
+        triple=triple,
+        data_layout=layout,
+        source_name=source,
+        functions={one[0]: _function(one) for one in functions},
+        globals=tuple(Global._make(one) for one in variables),
+        attribute_groups={number: frozenset(group) for number, group in groups.items()},
+        metadata=metadata,
+        kernels=tuple(Kernel(name, tuple(map(Argument._make, found)), bad) for name, found, bad in kernels),
+        text_bytes=len(text),
+    )
+
+
+def _function(fields: tuple[Any, ...]) -> Function:
+    *head, calls, facts = fields
+    return Function._make((*head, tuple(map(Call._make, calls)), tuple(map(Fact._make, facts))))

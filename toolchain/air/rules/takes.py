@@ -1,0 +1,273 @@
+"""Gate E: what Metal does not take, or takes and then runs wrongly."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from toolchain.air.module import EXTERNALLY_DEFINED, FactKind
+from toolchain.air.rules.rule import AirFinding, rule
+from toolchain.air.rules.subject import Subject
+from toolchain.rules.rule import Severity
+
+MAX_BUFFERS = 31
+MAX_THREADGROUP_BYTES = 32_768
+MAX_THREADGROUP_VARIABLES = 31
+
+_LIMITS_SOURCE = "Apple's Metal feature set tables (maximum entries in the buffer argument table, threadgroup memory)"
+_FOREIGN = re.compile(
+    r"llvm\.(nvvm|amdgcn|r600|spv|dx|x86|aarch64|arm|wasm|hexagon|ppc|riscv|loongarch|mips|s390|ve|bpf|xcore|nvgpu)\."
+)
+_ATOMIC = re.compile(r"air\.atomic\.(global|local)\.")
+_ATOMIC_SPACES = {"global": "ptr addrspace(1)", "local": "ptr addrspace(3)"}
+_PRINT_STRING = re.compile(r"static_string_[0-9a-f]+")
+
+
+@rule(
+    "AIR-E1",
+    "every argument of a kernel is bound to something",
+    why="An argument without a binding kind has no place that the host could put a value in; the kernel reads whatever "
+    "is there, or Metal's compiler refuses it without a name. Mojo emits this for a SIMD that is passed by value.",
+    mend="Pass the vector through a buffer, or as scalars.",
+    source="measured with mojo 1.2.0 (k02)",
+)
+def bound(subject: Subject) -> Iterator[AirFinding]:
+    """Kinds of arguments; buffers must be pointers."""
+    for kernel in subject.kernels:
+        function = subject.module.functions.get(kernel.symbol)
+        if function is None or len(kernel.arguments) != len(function.parameters):
+            continue
+        for argument, parameter in zip(kernel.arguments, function.parameters, strict=True):
+            said = f"argument {argument.number}" + (f" ({argument.name})" if argument.name else "") + f", {parameter}"
+            if not argument.kind:
+                seen = f"{said}, without one"
+            elif argument.kind == "air.buffer" and not parameter.startswith("ptr addrspace("):
+                seen = f"{said}, as {argument.kind}"
+            else:
+                continue
+            yield subject.finding(
+                "AIR-E1",
+                expected="a binding kind that fits, such as air.buffer of a pointer",
+                seen=seen,
+                line=function.line,
+                function=function.name,
+            )
+
+
+@rule(
+    "AIR-E2",
+    "no pointer is cast from one specific address space to another",
+    why="Device, constant, threadgroup and thread memory are disjoint: the result of such a cast points nowhere.",
+    mend="Keep the pointer in the address space that it came in; copy the data where another is wanted.",
+    source="GPUCompiler.jl src/metal.jl, is_valid_addr_space_cast",
+)
+def casts(subject: Subject) -> Iterator[AirFinding]:
+    """addrspacecast between two spaces that are not the flat one; null may be cast."""
+    for function, fact in subject.facts(FactKind.ADDRESS_SPACE_CAST):
+        if "addrspace" in fact.first and "addrspace" in fact.second and fact.first != fact.second and not fact.size:
+            yield subject.finding(
+                "AIR-E2",
+                expected="a cast from or to the flat space alone",
+                seen=f"addrspacecast {fact.first} to {fact.second}",
+                line=fact.line,
+                function=function.name,
+            )
+
+
+@rule(
+    "AIR-E3",
+    "a kernel has at most 31 buffers, at locations below 31",
+    why="The buffer argument table has 31 entries; Metal dies on more, or the host cannot bind them.",
+    mend="Put several arguments into one struct in a buffer, or split the kernel.",
+    source=f"{_LIMITS_SOURCE}; ml-explore/mlx#1887",
+)
+def buffers(subject: Subject) -> Iterator[AirFinding]:
+    """Locations and number of buffers; threadgroup buffers have a table of their own."""
+    for kernel in subject.kernels:
+        function = subject.module.functions.get(kernel.symbol)
+        tables: Counter[bool] = Counter()
+        for argument in kernel.arguments:
+            if not argument.buffer:
+                continue
+            tables[argument.address_space == 3] += argument.places
+            if argument.location + argument.places > MAX_BUFFERS:
+                yield subject.finding(
+                    "AIR-E3",
+                    expected=f"locations below {MAX_BUFFERS}",
+                    seen=f"argument {argument.number} at location {argument.location}",
+                    line=function.line if function else 0,
+                    function=kernel.symbol,
+                )
+        for threadgroup, number in tables.items():
+            if number > MAX_BUFFERS:
+                yield subject.finding(
+                    "AIR-E3",
+                    expected=f"at most {MAX_BUFFERS} {'threadgroup ' if threadgroup else ''}buffers",
+                    seen=f"{number}",
+                    line=function.line if function else 0,
+                    function=kernel.symbol,
+                )
+
+
+@rule(
+    "AIR-E4",
+    "no double, and no integer wider than 64 bits",
+    why="No Apple GPU has them. Metal's compiler ends with `unsupported use of double value`, or dies.",
+    mend="Use Float32: give literals a type, and look for conversions through Float64 in helpers.",
+    source="Metal Shading Language Specification 2.1; JuliaGPU/Metal.jl#205",
+)
+def numbers(subject: Subject) -> Iterator[AirFinding]:
+    """The first such type in each function."""
+    for function, fact in subject.facts(FactKind.FOREIGN_TYPE):
+        yield subject.finding(
+            "AIR-E4",
+            expected="numbers that Metal has: half, bfloat, float, integers of up to 64 bits",
+            seen=fact.first,
+            line=fact.line,
+            function=function.name,
+        )
+
+
+@rule(
+    "AIR-E5",
+    "no intrinsic of another target is called",
+    why="Metal's compiler cannot select it: `Cannot select: intrinsic %llvm.nvvm.membar.gl`.",
+    mend="Find the function in the call chain that was written for another vendor; guard it by target.",
+    source="modular/modular#5397",
+)
+def foreign(subject: Subject) -> Iterator[AirFinding]:
+    """Callees by the prefix of their target."""
+    for function in subject.defined:
+        for call in function.calls:
+            if call.callee.startswith("llvm.") and _FOREIGN.match(call.callee):
+                yield subject.finding(
+                    "AIR-E5",
+                    expected="calls of air.* and of LLVM's common intrinsics",
+                    seen=f"a call of {call.callee}",
+                    line=call.line,
+                    function=function.name,
+                    callee=call.callee,
+                )
+
+
+@rule(
+    "AIR-E6",
+    "what is called is defined, or Metal's own",
+    why="Only air.*, llvm.* and what is marked air.externally_defined are Metal's to provide; another declaration ends "
+    "in `Undefined symbols`.",
+    mend="Find the function in the call chain that calls it: a library function that has no version for the GPU.",
+    source="JuliaGPU/Metal.jl#480",
+)
+def undefined(subject: Subject) -> Iterator[AirFinding]:
+    """Callees that are declared alone."""
+    functions = subject.module.functions
+    for function in subject.defined:
+        for call in function.calls:
+            callee = functions.get(call.callee)
+            if (
+                callee is not None
+                and not callee.defined
+                and not call.callee.startswith(("air.", "llvm."))
+                and EXTERNALLY_DEFINED not in callee.attributes
+            ):
+                yield subject.finding(
+                    "AIR-E6",
+                    expected=f"a definition of {call.callee}, or one of air.* and llvm.*",
+                    seen="a declaration",
+                    line=call.line,
+                    function=function.name,
+                    callee=call.callee,
+                )
+
+
+@rule(
+    "AIR-E7",
+    "atomics take pointers of the address space in their name",
+    why="air.atomic.global.* is for device memory, air.atomic.local.* for threadgroup memory; with another pointer the "
+    "kernel fails to compile, or its atomics do nothing.",
+    mend="Call the atomic with the device or threadgroup pointer itself, not with a flat copy of it.",
+    source="modular/modular#5502",
+)
+def atomics(subject: Subject) -> Iterator[AirFinding]:
+    """First parameters of the declarations."""
+    for function in subject.module.functions.values():
+        found = _ATOMIC.match(function.name) if function.name.startswith("air.atomic.") else None
+        if found is None:
+            continue
+        wanted = _ATOMIC_SPACES[found[1]]
+        if not function.parameters or function.parameters[0] != wanted:
+            yield subject.finding(
+                "AIR-E7",
+                expected=f"{wanted} first",
+                seen=function.signature,
+                line=function.line,
+                function=function.name,
+                callee=function.name,
+            )
+
+
+@rule(
+    "AIR-E8",
+    "threadgroup memory is at most 32,768 bytes in at most 31 variables",
+    why="No pipeline can be made of a kernel with more.",
+    mend="Make tiles smaller, use one array in two phases, or keep values in registers.",
+    source=_LIMITS_SOURCE,
+    limits="Threadgroup memory that the host binds at launch is not in the module. A warning outside of Mojo's "
+    "dialect: Apple's compiler makes such modules (two kernels of mlx.metallib 0.32.4 have 40,448 bytes), and only the "
+    "pipeline cannot be made.",
+)
+def threadgroup(subject: Subject) -> Iterator[AirFinding]:
+    """All variables of address space 3."""
+    variables = [one for one in subject.module.globals if one.address_space == 3]
+    total = sum(one.size_bytes for one in variables)
+    for expected, seen in (
+        (f"at most {MAX_THREADGROUP_BYTES:,} bytes", f"{total:,}" if total > MAX_THREADGROUP_BYTES else ""),
+        (
+            f"at most {MAX_THREADGROUP_VARIABLES} variables",
+            f"{len(variables)}" if len(variables) > MAX_THREADGROUP_VARIABLES else "",
+        ),
+    ):
+        if seen:
+            yield subject.finding(
+                "AIR-E8",
+                expected=f"{expected} of threadgroup memory",
+                seen=seen,
+                line=variables[0].line,
+                severity=None if subject.module.from_mojo else Severity.WARNING,
+            )
+
+
+@rule(
+    "AIR-E9",
+    "constants are in address space 2",
+    why="Flat memory is the thread's own: a constant table there is read as whatever the thread has at that address.",
+    mend="Let the compiler put the table into constant memory, or copy it into a local array first.",
+    source="JuliaGPU/GPUCompiler.jl#648",
+    limits="A warning for the strings of Mojo's own print, which Metal takes; a note outside of Mojo's dialect, since "
+    "Apple's compiler copies such constants whole (mlx.metallib 0.32.4 for macOS 26).",
+)
+def constants(subject: Subject) -> Iterator[AirFinding]:
+    """Constant globals elsewhere; LLVM's own are no memory."""
+    strings = []
+    for one in subject.module.globals:
+        if not one.constant or one.address_space == 2 or one.name.startswith("llvm."):
+            continue
+        if _PRINT_STRING.fullmatch(one.name):
+            strings.append(one)
+            continue
+        yield subject.finding(
+            "AIR-E9",
+            expected="addrspace(2)",
+            seen=f"{one.name}, {one.type}, in addrspace({one.address_space})",
+            line=one.line,
+            severity=None if subject.module.from_mojo else Severity.NOTE,
+        )
+    if strings:
+        yield subject.finding(
+            "AIR-E9",
+            expected="addrspace(2)",
+            seen=f"{len(strings)} strings of Mojo's print in flat memory, the first is {strings[0].name}",
+            line=strings[0].line,
+            severity=Severity.WARNING,
+        )

@@ -1,0 +1,398 @@
+"""`toolchain check air`: AIR against the rules of docs/air-rules.md."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from toolchain import __version__
+from toolchain.cli import document, progress
+from toolchain.cli.annotations import annotation
+from toolchain.cli.options import Settings, with_settings
+from toolchain.cli.text import count, escaped
+from toolchain.errors import AirError
+
+if TYPE_CHECKING:
+    from toolchain.air.config import Project
+    from toolchain.air.files import Outcome, Unit
+    from toolchain.air.reach import Reached
+    from toolchain.air.rules.checking import AirFinding, KernelSummary, Policy
+
+_COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
+_MOST_ROWS = 60
+"""Rows of the summary that people get; `--format json` has all."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What came of a run."""
+
+    modules: int
+    functions: int
+    calls: int
+    findings: tuple[AirFinding, ...]
+    kernels: tuple[KernelSummary, ...]
+    errors: tuple[AirError, ...]
+    fail_on: str
+
+    def fails(self, finding: AirFinding) -> bool:
+        """Whether the check fails because of a finding."""
+        words = ("error",) if self.fail_on == "error" else ("error", "warning")
+        return not finding.allowed and finding.severity.value in words
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing fails."""
+        return not self.errors and not any(map(self.fails, self.findings))
+
+    def count(self, severity: str) -> int:
+        """Findings of a severity that nothing allows."""
+        return sum(one.severity.value == severity and not one.allowed for one in self.findings)
+
+
+@click.command()
+@click.argument("paths", type=click.Path(path_type=Path), nargs=-1)
+@click.option("--project", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Project folder [.].")
+@click.option("--target", help="What Mojo compiles for [metal:4].")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes [one for each core].")
+@click.option("--fail-on", type=click.Choice(["error", "warning"]), help="What ends with exit code 1 [warning].")
+@click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="Fail where a kernel grew.")
+@click.option("--save-baseline", type=click.Path(dir_okay=False, path_type=Path), help="Write the baseline anew.")
+@click.option("--graph", metavar="KERNEL", help="Draw this kernel's calls, as SVG, to the file of -o.")
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Where --graph draws to.")
+@click.option("--summary/--no-summary", default=True, help="Print a row a kernel [yes].")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "sarif", "github"]),
+    default="text",
+    help="How findings are printed [text].",
+)
+@with_settings
+def air(
+    settings: Settings,
+    paths: tuple[Path, ...],
+    project: Path,
+    target: str | None,
+    jobs: int | None,
+    fail_on: str | None,
+    baseline: Path | None,
+    save_baseline: Path | None,
+    graph: str | None,
+    output: Path | None,
+    summary: bool,
+    form: str,
+) -> None:
+    """Check AIR (.ll, .air, .bc, .metallib), or what the pinned Mojo makes of .mojo, by the rules of docs/air-rules.md.
+
+    A .mojo file with a main is built as a program; of any other, every kernel that it launches is compiled. Without
+    PATHS, what [air] in the project's toolchain.toml names. Exit code 1 for findings, 17 for what cannot be
+    read; every file is looked at.
+    """
+    from toolchain.air import baseline as baselines
+    from toolchain.air import config, files
+    from toolchain.air.rules.checking import judged, ordered
+
+    if (graph is None) != (output is None):
+        raise click.UsageError("--graph KERNEL and -o FILE go together")
+    before = _configuration(os.path.abspath(project / config.FILE_NAME))  # noqa: PTH100
+    asked = config.load(project)
+    known = baselines.load(baseline) if baseline else None
+    number = jobs or os.cpu_count() or 1
+    sources, rest = _parted(paths or _project_paths(asked))
+    todo, errors = _units(rest, files.units)
+    outcomes = _checked(todo, asked.policy, number, quiet=settings.quiet)
+    made = _mojo(settings, sources, asked, target, number) if sources else Mojo()
+    todo += made.units
+    outcomes += made.outcomes
+    errors += made.errors
+    kernels = tuple(row for one in outcomes for row in one.kernels)
+    findings = [*judged(made.findings, asked.policy), *(finding for one in outcomes for finding in one.findings)]
+    if known is not None:
+        findings += judged(baselines.growth(kernels, known), asked.policy)
+    run = Run(
+        modules=len(outcomes),
+        functions=sum(one.functions for one in outcomes),
+        calls=sum(one.calls for one in outcomes),
+        findings=tuple(ordered(findings)),
+        kernels=kernels,
+        errors=(*errors, *(one.error for one in outcomes if one.error)),
+        fail_on=fail_on or asked.fail_on.value,
+    )
+    if save_baseline:
+        _write(save_baseline, baselines.dump(kernels).encode())
+    if graph is not None and output is not None:
+        _draw(graph, output, todo, outcomes, asked.policy)
+    _PRINTERS["json" if settings.json else form](run, replace(settings, quiet=settings.quiet or not summary))
+    if run.ok and made.made_of and not (rest or baseline or save_baseline or graph):
+        named = [os.path.abspath(path) for path in (project / config.FILE_NAME, *sources)]  # noqa: PTH100
+        _keep_receipt(made, named, run, settings, before)
+    if run.errors:
+        raise click.exceptions.Exit(AirError.exit_code)
+    if not run.ok:
+        raise click.exceptions.Exit(1)
+
+
+@dataclass(frozen=True)
+class Mojo:
+    """What came of Mojo sources: modules and their outcomes, what went wrong before, and what was refused."""
+
+    units: Sequence[Unit] = ()
+    outcomes: Sequence[Outcome] = ()
+    findings: Sequence[AirFinding] = ()
+    errors: Sequence[AirError] = ()
+    made_of: Sequence[Reached] = ()
+    root: str = ""
+
+
+def _parted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Mojo sources, and the others."""
+    from toolchain.air.reach import SUFFIXES
+
+    return [path for path in paths if path.suffix in SUFFIXES], [path for path in paths if path.suffix not in SUFFIXES]
+
+
+def _mojo(settings: Settings, sources: Sequence[Path], asked: Project, target: str | None, jobs: int) -> Mojo:
+    from toolchain.air import files, kept, mojo, verdicts
+    from toolchain.cli.mojo import compiler
+
+    cache = settings.paths.cache
+    mojo_compiler = compiler(settings)
+    with progress.shown(quiet=settings.quiet) as watched:
+        try:
+            made = mojo.make(
+                sources,
+                include=[asked.folder / path for path in asked.include],
+                target=target or asked.target or mojo.DEFAULT_TARGET,
+                compiler=mojo_compiler,
+                cache=cache,
+                jobs=jobs,
+                progress=watched,
+            )
+        except AirError as error:
+            return Mojo(errors=[error])
+    units = [files.Unit(kept.module_file(cache, one.text), kernel=one.symbol) for one in made.modules]
+    keys = [verdicts.key_of(one, asked.policy) for one in made.modules]
+    outcomes = [verdicts.load(cache, key) for key in keys]
+    missing = [at for at, one in enumerate(outcomes) if one is None]
+    checked = _checked([units[at] for at in missing], asked.policy, jobs, quiet=settings.quiet)
+    for at, outcome in zip(missing, checked, strict=True):
+        verdicts.save(cache, keys[at], outcome)
+        outcomes[at] = outcome
+    named = [verdicts.at_kernel(one, by) for one, by in zip(outcomes, made.modules, strict=True) if one is not None]
+    return Mojo(units, named, made.findings, (), made.made_of, str(mojo_compiler.program.parent.parent))
+
+
+def _arguments() -> list[str]:
+    return sys.argv[3:] if sys.argv[1:3] == ["check", "air"] else ["--not-plain"]
+
+
+def _keep_receipt(made: Mojo, named: Sequence[str], run: Run, settings: Settings, before: str) -> None:
+    """Keep what this check said, for the next one with the same arguments; `before` is its configuration's state."""
+    from toolchain.cli import warm_air
+
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        _text(run, settings)
+    inputs = [*named, *(path for one in made.made_of for path in (*one.files, *one.absent))]
+    with contextlib.suppress(OSError):  # then the next run is as slow as this one
+        warm_air.keep(
+            _arguments(),
+            root=made.root,
+            inputs=inputs,
+            said=said.getvalue(),
+            unchanged=lambda: all(one.unchanged() for one in made.made_of) and before == _configuration(named[0]),
+        )
+
+
+def _configuration(file: str) -> str:
+    """The state of what a check is told by others than its sources: the project's file, pins, this package's rules."""
+    from toolchain.cli import warm_air
+
+    return warm_air.state(_arguments(), file)
+
+
+def _project_paths(asked: object) -> Sequence[Path]:
+    from toolchain.air import config
+
+    assert isinstance(asked, config.Project)  # noqa: S101 - imported late
+    if not asked.modules:
+        raise click.UsageError(
+            f"no PATH, and {asked.folder / config.FILE_NAME} names no modules; expected files, or [air] modules = [...]"
+        )
+    found: list[Path] = []
+    for pattern in asked.modules:
+        matches = sorted(asked.folder.glob(pattern)) if any(c in pattern for c in "*?[") else [asked.folder / pattern]
+        if not matches:
+            raise AirError(f"{asked.folder / config.FILE_NAME}: no file matches {pattern!r} of [air] modules")
+        found += matches
+    return found
+
+
+def _units(paths: Sequence[Path], units: Callable[[Path], list]) -> tuple[list, list[AirError]]:  # type: ignore[type-arg]
+    todo, errors = [], []
+    for path in dict.fromkeys(paths):
+        try:
+            todo += units(path)
+        except AirError as error:
+            errors.append(error)
+    return todo, errors
+
+
+def _checked(todo: Sequence[object], policy: Policy, jobs: int, *, quiet: bool) -> list[Outcome]:
+    from toolchain.air import files
+
+    if not todo:
+        return []
+    with progress.shown(quiet=quiet or len(todo) < 100) as watched:
+        watched.start("air", f"{len(todo):,} modules", len(todo))
+        done = 0
+
+        def step(number: int) -> None:
+            nonlocal done
+            done += number
+            watched.step("air", done, len(todo))
+
+        outcomes = list(files.check_units(todo, policy, jobs=min(jobs, len(todo)), done=step))  # type: ignore[arg-type]
+        watched.finish("air", "checked")
+    return outcomes
+
+
+def _draw(kernel: str, output: Path, todo: Sequence[object], outcomes: Sequence[Outcome], policy: Policy) -> None:
+    from toolchain.air import files
+    from toolchain.air import graph as graphs
+
+    names = [row.kernel for one in outcomes for row in one.kernels]
+    matching = sorted({name for name in names if name == kernel} or {name for name in names if kernel in name})
+    if len(matching) != 1:
+        seen = ", ".join(matching[:8]) or "none"
+        raise AirError(f"--graph: expected one kernel that {kernel!r} names, got {seen}")
+    place = next(at for at, one in enumerate(outcomes) if any(row.kernel == matching[0] for row in one.kernels))
+    outcome, module = files.examined(todo[place], policy)  # type: ignore[arg-type]
+    if module is None:
+        raise outcome.error or AirError(f"{outcome.name}: cannot be read")
+    _write(output, graphs.svg(graphs.graph_of(module, matching[0], outcome.findings)))
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise AirError(f"{path}: cannot be written: {error.strerror or error}") from error
+
+
+def _text(run: Run, settings: Settings) -> None:
+    for finding in run.findings:
+        if not (settings.quiet and not run.fails(finding)):
+            _print_finding(finding)
+    if run.kernels and not settings.quiet:
+        _print_summary(run.kernels)
+    for error in run.errors:
+        click.secho("error: ", fg="red", bold=True, nl=False, err=True)
+        click.echo(escaped(error.message), err=True)
+    click.secho("ok      " if run.ok else "wrong   ", fg="green" if run.ok else "red", bold=True, nl=False)
+    said = [count(run.modules, "module"), f"{run.functions:,} functions", f"{run.calls:,} calls"]
+    said += [count(run.count(word), word) for word in _COLOURS if run.count(word)]
+    allowed = sum(bool(one.allowed) for one in run.findings)
+    said += [f"{allowed} allowed"] if allowed else []
+    said += [f"{len(run.errors)} not read"] if run.errors else []
+    click.echo(", ".join(said))
+
+
+def _print_finding(finding: AirFinding) -> None:
+    word = "allowed" if finding.allowed else finding.severity.value
+    click.secho(f"{word:8}", fg=None if finding.allowed else _COLOURS[word], nl=False)
+    click.secho(f"{finding.rule} ", bold=True, nl=False)
+    click.echo(escaped(finding.where))
+    lines = [("expected", finding.expected), ("seen", finding.seen)]
+    lines += [("kernel", finding.kernel)] if finding.kernel and len(finding.chain) < 2 else []
+    if len(finding.chain) > 1:
+        lines.append(("chain", finding.chain[0]))
+        lines += [("", f"  > {name}") for name in finding.chain[1:]]
+    if finding.callee and finding.callee not in finding.chain:
+        lines.append(("callee", finding.callee))
+    lines += [("because", finding.allowed)] if finding.allowed else [("mend", finding.hint)]
+    for what, said in lines:
+        click.echo(f"        {what:9}{escaped(said)}")
+
+
+def _print_summary(rows: Sequence[KernelSummary]) -> None:
+    head = ("functions", "instrs", "calls", "buffers", "threadgroup", "largest", "copies", "kernel")
+    click.echo("{:>9} {:>8} {:>7} {:>7} {:>11} {:>8} {:>6}  {}".format(*head))
+    for row in sorted(rows, key=lambda one: -one.instructions)[:_MOST_ROWS]:
+        click.echo(
+            f"{row.functions:9,} {row.instructions:8,} {row.calls:7,} {row.buffers:4}/31 {row.threadgroup_bytes:11,} "
+            f"{row.largest_instructions:8,} {row.copies:6,}  {escaped(row.kernel)}"
+        )
+    if len(rows) > _MOST_ROWS:
+        click.echo(f"          and {len(rows) - _MOST_ROWS:,} smaller kernels; --format json has all")
+
+
+def _json(run: Run, settings: Settings) -> None:
+    allowed = sum(bool(one.allowed) for one in run.findings)
+    document.show(
+        {
+            "ok": run.ok,
+            "fail_on": run.fail_on,
+            "modules": run.modules,
+            "functions": run.functions,
+            "calls": run.calls,
+            "counts": {**{word: run.count(word) for word in _COLOURS}, "allowed": allowed},
+            "findings": [one.to_json() for one in run.findings],
+            "kernels": [row.to_json() for row in run.kernels],
+            "unreadable": [error.to_json() for error in run.errors],
+        }
+    )
+
+
+def _sarif(run: Run, settings: Settings) -> None:
+    from toolchain.air.rules.every import rules
+    from toolchain.rules import sarif
+
+    results = [
+        sarif.Result(
+            one.rule,
+            one.severity,
+            _sentence(one),
+            one.file,
+            one.function or one.kernel or one.file,
+            one.line,
+            one.chain[:-1],
+            one.allowed,
+        )
+        for one in run.findings
+    ]
+    errors = [error.message for error in run.errors]
+    document.show(
+        sarif.document("toolchain check air", rules(), results, version=__version__, tag="air", errors=errors)
+    )
+
+
+def _github(run: Run, settings: Settings) -> None:
+    for one in run.findings:
+        word = "notice" if one.allowed or one.severity.value == "note" else one.severity.value
+        said = _sentence(one) + (f"\nallowed: {one.allowed}" if one.allowed else f"\n{one.hint}")
+        click.echo(annotation(word, said, file=one.file, line=one.line, title=one.rule))
+    for error in run.errors:
+        click.echo(annotation("error", error.message))
+
+
+def _sentence(finding: AirFinding) -> str:
+    said = f"expected {finding.expected}; seen {finding.seen}"
+    return said + (f"; {' > '.join(finding.chain)}" if finding.chain else "")
+
+
+_PRINTERS: dict[str, Callable[[Run, Settings], None]] = {
+    "text": _text,
+    "json": _json,
+    "sarif": _sarif,
+    "github": _github,
+}
