@@ -1,5 +1,6 @@
 #include "rows.hpp"
 
+#include "offsets.hpp"
 #include "status.hpp"
 
 #include <algorithm>
@@ -15,37 +16,6 @@ namespace
 using slang::TypeLayoutReflection;
 using slang::VariableLayoutReflection;
 using TypeKind = slang::TypeReflection::Kind;
-
-// Where a scope's descriptors begin: the offsets of all that encloses a field, by category.
-struct Base
-{
-    std::vector<VariableLayoutReflection*> enclosing;
-    std::uint64_t block_spaces = 0; // of the enclosing parameter blocks
-
-    [[nodiscard]] Base inside(VariableLayoutReflection* variable) const
-    {
-        Base deeper = *this;
-        if (variable != nullptr)
-            deeper.enclosing.push_back(variable);
-        return deeper;
-    }
-
-    [[nodiscard]] std::uint32_t binding(slang::ParameterCategory category) const
-    {
-        std::uint64_t sum = 0;
-        for (VariableLayoutReflection* variable : enclosing)
-            sum += variable->getOffset(category);
-        return static_cast<std::uint32_t>(sum);
-    }
-
-    [[nodiscard]] std::uint32_t space(slang::ParameterCategory category) const
-    {
-        std::uint64_t sum = block_spaces;
-        for (VariableLayoutReflection* variable : enclosing)
-            sum += variable->getBindingSpace(category);
-        return static_cast<std::uint32_t>(sum);
-    }
-};
 
 DgpuRowKind kind_of_resource(TypeLayoutReflection& type)
 {
@@ -73,21 +43,6 @@ DgpuRowKind kind_of_resource(TypeLayoutReflection& type)
     default:
         return 0;
     }
-}
-
-// What a constant buffer or parameter block holds, numbered from its element variable: the bindings in what
-// getElementTypeLayout answers have that variable's added already.
-TypeLayoutReflection* contents_of(TypeLayoutReflection& type)
-{
-    VariableLayoutReflection* const element = type.getElementVarLayout();
-    return element != nullptr ? element->getTypeLayout() : nullptr;
-}
-
-std::string joined(const std::string& path, const char* name)
-{
-    if (name == nullptr)
-        return path;
-    return path.empty() ? name : path + '.' + name;
 }
 
 class Walker
@@ -141,7 +96,7 @@ private:
             return;
         if (type->getKind() == TypeKind::ConstantBuffer || type->getKind() == TypeKind::ParameterBlock)
         {
-            block(*type, variable, base, path);
+            block(*type, base, path);
             return;
         }
         const std::uint64_t plain_bytes = type->getSize();
@@ -155,24 +110,53 @@ private:
             fields_.push_back(std::move(field));
         }
         if (type->getKind() == TypeKind::Struct)
-        {
             members(*type, base, path);
-            return;
-        }
-        resource(*type, base, path);
+        else if (type->getKind() == TypeKind::Array)
+            array(*type, base, path);
+        else
+            resource(*type, *type, 1, base, path);
     }
 
-    void resource(TypeLayoutReflection& outer, const Base& base, const std::string& path)
+    // Resources are one field together. Structs that hold some are named one by one: "layers[1].albedo".
+    void array(TypeLayoutReflection& outer, const Base& base, const std::string& path)
     {
         TypeLayoutReflection* type = &outer;
         std::uint64_t count = 1;
         while (type->getKind() == TypeKind::Array && type->getElementTypeLayout() != nullptr)
         {
-            const std::uint64_t length = type->getElementCount();
-            count = length >= SLANG_UNKNOWN_SIZE ? 0 : count * length;
+            count *= type->getElementCount();
             type = type->getElementTypeLayout();
         }
-        const DgpuRowKind kind = kind_of_resource(*type);
+        if (type->getKind() != TypeKind::Struct)
+            resource(*type, outer, count, base, path);
+        else if (type->getBindingRangeCount() != 0)
+            elements(outer, base, path);
+    }
+
+    // require_bindable has refused arrays in arrays.
+    void elements(TypeLayoutReflection& type, const Base& base, const std::string& path)
+    {
+        const auto count = static_cast<std::uint32_t>(type.getElementCount());
+        const auto stride = static_cast<std::uint32_t>(type.getElementStride(SLANG_PARAMETER_CATEGORY_UNIFORM));
+        const rhi::ShaderOffset outer = here_.offset;
+        for (std::uint32_t i = 0; i < count; ++i)
+        {
+            here_.offset.uniformOffset = outer.uniformOffset + i * stride;
+            here_.offset.bindingArrayIndex = i;
+            members(*type.getElementTypeLayout(), base, path + '[' + std::to_string(i) + ']');
+        }
+        here_.offset = outer;
+    }
+
+    // `count` of them, in an array of the type `outer` where there are several.
+    void resource(
+        TypeLayoutReflection& type,
+        TypeLayoutReflection& outer,
+        std::uint64_t count,
+        const Base& base,
+        const std::string& path)
+    {
+        const DgpuRowKind kind = kind_of_resource(type);
         if (kind == 0)
             return;
         Field field = made(kind, path);
@@ -180,25 +164,18 @@ private:
         field.binding = base.binding(category);
         field.space = base.space(category);
         field.count = static_cast<std::uint32_t>(count);
-        field.shape = type->getResourceShape();
+        field.shape = type.getResourceShape();
         field.is_typed_buffer = (field.shape & SLANG_RESOURCE_BASE_SHAPE_MASK) == SLANG_TEXTURE_BUFFER;
         fields_.push_back(std::move(field));
     }
 
     // A constant buffer or parameter block: an object of its own, whose plain data is one block.
-    void block(TypeLayoutReflection& type, VariableLayoutReflection& variable, const Base& base, const std::string& path)
+    void block(TypeLayoutReflection& type, const Base& base, const std::string& path)
     {
         TypeLayoutReflection* const element = contents_of(type);
         if (element == nullptr)
             return;
-        Base outside = base;
-        if (type.getKind() == TypeKind::ParameterBlock)
-        {
-            // What is inside is numbered anew, in a space of the block's own where the target has spaces.
-            outside = Base{};
-            outside.block_spaces =
-                base.block_spaces + variable.getOffset(slang::ParameterCategory::SubElementRegisterSpace);
-        }
+        const Base outside = type.getKind() == TypeKind::ParameterBlock ? base.inside_block() : base;
         const Place outer = here_;
         const Base outer_block = block_;
         here_.objects.push_back(here_.offset);
@@ -217,8 +194,10 @@ private:
         const Base inside = outside.inside(type.getElementVarLayout());
         if (element->getKind() == TypeKind::Struct)
             members(*element, inside, path);
+        else if (element->getKind() == TypeKind::Array)
+            array(*element, inside, path);
         else
-            resource(*element, inside, path);
+            resource(*element, *element, 1, inside, path);
         here_ = outer;
         block_ = outer_block;
     }
@@ -362,7 +341,7 @@ private:
         const Field& field = fields_[index];
         const std::uint32_t wanted = std::max(row.count, 1u);
         const bool is_data = row.kind == DGPU_ROW_VALUE || row.kind == DGPU_ROW_CONSTANT_BUFFER;
-        if (!is_data && field.count != 0 && wanted > field.count)
+        if (!is_data && wanted > field.count)
             throw Failure(
                 DGPU_EBINDING,
                 called + " has " + std::to_string(wanted) + " elements; '" + field.path + "' has "
@@ -378,7 +357,7 @@ private:
         resolved.place = field.place;
         resolved.kind = row.kind;
         resolved.size_bytes = is_data ? (row.size_bytes != 0 ? row.size_bytes : field.size_bytes) : 0;
-        resolved.count = field.count == 0 ? wanted : field.count;
+        resolved.count = field.count;
         resolved.field = index;
         resolved.path = "step " + std::to_string(step) + ": "
             + (field.place.entry ? entries_[*field.place.entry] : std::string("globals")) + '.' + field.path;
