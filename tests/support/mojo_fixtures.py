@@ -20,7 +20,8 @@ ROOTS = Path(locations.toolchains_folder(None))  # this machine's, before tests 
 @pytest.fixture(scope="session")
 def mojo() -> Compiler:
     """The pinned compiler. Skips where it is not installed."""
-    settings = Settings(Paths(cache=ROOTS / "no cache", toolchains=ROOTS), None, offline=True, quiet=True, json=False)
+    paths = Paths(cache=ROOTS / "no cache", toolchains=ROOTS)
+    settings = Settings(paths, None, offline=True, quiet=True, json=False, given=frozenset())
     if not any(one.record.name == "mojo" for one in installed.find_all(ROOTS)[0]):
         pytest.skip(f"mojo is not installed in {ROOTS}: toolchain install mojo")
     try:

@@ -3,6 +3,8 @@ that, a dispatch ended the process or read something else."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.gpu.cases.compute import dispatch, zeros
 from tests.gpu.harness import WAIT_S, Rig, Skipped, buffer, case, equal, fails, floats, pack, rw_buffer, texture, value
 from toolchain.host import Backend, Format
@@ -52,7 +54,9 @@ def structs_with_resources_in_arrays(rig: Rig) -> None:
     """`layers[1].image`: by element, among the globals and in a parameter block."""
     if rig.backend is not Backend.VULKAN:
         raise Skipped("recorded for SPIR-V alone")
-    rows, values, expected = [rw_buffer("result"), value("stack.scale")], {"stack.scale": pack(2.0)}, []
+    rows = [rw_buffer("result"), value("stack.scale")]
+    values: dict[str, Any] = {"stack.scale": pack(2.0)}
+    expected: list[float] = []
     for array, count in ARRAYS.items():
         for i in range(count):
             number = len(expected) + 1.0
