@@ -1,7 +1,8 @@
 #include "bindable.hpp"
 
-#include "offsets.hpp"
 #include "status.hpp"
+
+#include "slang/offsets.hpp"
 
 #include <algorithm>
 #include <map>
@@ -66,10 +67,10 @@ public:
         if (variable == nullptr || variable->getTypeLayout() == nullptr)
             return;
         TypeLayoutReflection* type = variable->getTypeLayout();
-        Base base = Base{}.inside(variable);
+        Offsets base = Offsets{}.inside(variable);
         while (type->getKind() == TypeKind::ConstantBuffer || type->getKind() == TypeKind::ParameterBlock)
         {
-            const Base block = base.inside(type->getContainerVarLayout());
+            const Offsets block = base.inside(type->getContainerVarLayout());
             base = base.inside(type->getElementVarLayout());
             TypeLayoutReflection* const inner = contents_of(*type);
             if (inner == nullptr)
@@ -90,7 +91,7 @@ public:
     }
 
 private:
-    void plain_data(const Base& base)
+    void plain_data(const Offsets& base)
     {
         const std::uint32_t binding = base.binding(ParameterCategory::DescriptorTableSlot);
         const std::uint32_t space = base.space(ParameterCategory::DescriptorTableSlot);
@@ -105,7 +106,7 @@ private:
         takes("(global values)", base);
     }
 
-    void members(TypeLayoutReflection& type, const Base& base, const std::string& path)
+    void members(TypeLayoutReflection& type, const Offsets& base, const std::string& path)
     {
         for (unsigned i = 0; i < type.getFieldCount(); ++i)
         {
@@ -122,7 +123,7 @@ private:
         }
     }
 
-    void member(TypeLayoutReflection& outer, const Base& base, const std::string& path)
+    void member(TypeLayoutReflection& outer, const Offsets& base, const std::string& path)
     {
         TypeLayoutReflection* type = &outer;
         bool has_length = true;
@@ -181,7 +182,7 @@ private:
         }
     }
 
-    void structure(TypeLayoutReflection& type, const Base& base, const std::string& path, bool is_array)
+    void structure(TypeLayoutReflection& type, const Offsets& base, const std::string& path, bool is_array)
     {
         const bool was_in_array = std::exchange(is_in_array_, is_in_array_ || is_array);
         members(type, base, path);
@@ -220,7 +221,7 @@ private:
         refuse(path, "is of a kind for which there is no row: use a texture or buffer");
     }
 
-    void block(TypeLayoutReflection& type, const Base& base, const std::string& path)
+    void block(TypeLayoutReflection& type, const Offsets& base, const std::string& path)
     {
         TypeLayoutReflection* const element = contents_of(type);
         if (element == nullptr)
@@ -230,7 +231,7 @@ private:
                 path,
                 "is a block of push constants, which cannot be bound: leave [[vk::push_constant]] out, or make it a "
                 "uniform parameter of the entry point");
-        Base outside = base;
+        Offsets outside = base;
         Set* const around = set_;
         if (type.getKind() == TypeKind::ParameterBlock)
         {
@@ -240,7 +241,7 @@ private:
         }
         if (element->getSize() != 0)
             takes(path, outside.inside(type.getContainerVarLayout()));
-        const Base inside = outside.inside(type.getElementVarLayout());
+        const Offsets inside = outside.inside(type.getElementVarLayout());
         if (element->getKind() == TypeKind::Struct)
             members(*element, inside, path);
         else
@@ -249,7 +250,7 @@ private:
     }
 
     // Notes the place of a parameter's descriptor.
-    void takes(const std::string& path, const Base& base)
+    void takes(const std::string& path, const Offsets& base)
     {
         if (!is_in_sets_)
             return;

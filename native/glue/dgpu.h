@@ -555,7 +555,11 @@ typedef struct DgpuCode
 } DgpuCode;
 
 /* A program from a recorded layout and the code of all of its entry points. Every byte is checked against the layout's
- * SHA-256 before a driver sees it: DGPU_ELAYOUT (also for a layout of another backend's target), DGPU_ECODE, DGPU_EENTRY. */
+ * SHA-256 before a driver sees it: DGPU_ELAYOUT (also for a layout of another backend's target), DGPU_ECODE, DGPU_EENTRY.
+ * DGPU_EUNSUPPORTED, with the parameter's name and what to write instead, for what cannot be bound: blocks of push
+ * constants among the globals, buffers with counters, acceleration structures, descriptor handles, arrays of constant
+ * buffers, arrays without a length, arrays of resources in arrays of structs; on Vulkan and WebGPU also explicit sets or
+ * spaces, two parameters at one binding, and parameter blocks without anything of their own. */
 DGPU_API DgpuProgram dgpu_program_create(
     DgpuDevice device, const void* layout, uint64_t layout_size_bytes, const DgpuCode* codes, uint32_t code_count);
 
@@ -577,9 +581,9 @@ enum
 /* One parameter of a pipeline. A parameter without a row reads zeros where it is plain data; a resource reads or writes a
  * placeholder of the device's. A row is resolved once, when the pipeline is made: (1) a field of this name with this
  * binding; (2) a field of this name; (3) a field with this binding number. Only fields that can hold the kind count, and
- * the entry point's parameters come before the globals. `name` may be a path, "material.albedo"; a global "ENTRY_NAME"
- * also answers to the row NAME of ENTRY. A value row without a field of its name is the part at `offset_bytes` of the
- * uniform block with its binding. */
+ * the entry point's parameters come before the globals. `name` may be a path, "material.albedo", or, where structs with
+ * resources are in an array, "layers[1].albedo"; a global "ENTRY_NAME" also answers to the row NAME of ENTRY. A value row
+ * without a field of its name is the part at `offset_bytes` of the uniform block with its binding. */
 typedef struct DgpuRow
 {
     const char* name;
@@ -602,7 +606,7 @@ typedef struct DgpuComputePipelineDesc
 } DgpuComputePipelineDesc;
 
 /* The program must hold one compute entry point alone. DGPU_EENTRY, DGPU_EBINDING, DGPU_EUNSUPPORTED with the missing
- * feature, DGPU_EDRIVER. */
+ * feature, or where the group size depends on specialization constants, DGPU_EDRIVER. */
 DGPU_API DgpuPipeline dgpu_compute_pipeline_create(DgpuProgram program, const DgpuComputePipelineDesc* desc);
 
 /* What feeds an input of the vertex entry point, found by its semantic: attributes may come in any order, and what the

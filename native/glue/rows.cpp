@@ -1,7 +1,8 @@
 #include "rows.hpp"
 
-#include "offsets.hpp"
 #include "status.hpp"
+
+#include "slang/offsets.hpp"
 
 #include <algorithm>
 #include <set>
@@ -60,8 +61,8 @@ public:
         TypeLayoutReflection* type = variable.getTypeLayout();
         if (type == nullptr)
             return;
-        Base base = Base{}.inside(&variable);
-        Base block = base;
+        Offsets base = Offsets{}.inside(&variable);
+        Offsets block = base;
         while (type->getKind() == TypeKind::ConstantBuffer || type->getKind() == TypeKind::ParameterBlock)
         {
             block = base.inside(type->getContainerVarLayout());
@@ -75,7 +76,7 @@ public:
     }
 
 private:
-    void members(TypeLayoutReflection& type, const Base& base, const std::string& path)
+    void members(TypeLayoutReflection& type, const Offsets& base, const std::string& path)
     {
         for (unsigned i = 0; i < type.getFieldCount(); ++i)
         {
@@ -89,7 +90,7 @@ private:
         }
     }
 
-    void member(VariableLayoutReflection& variable, const Base& base, const std::string& path)
+    void member(VariableLayoutReflection& variable, const Offsets& base, const std::string& path)
     {
         TypeLayoutReflection* type = variable.getTypeLayout();
         if (type == nullptr)
@@ -118,7 +119,7 @@ private:
     }
 
     // Resources are one field together. Structs that hold some are named one by one: "layers[1].albedo".
-    void array(TypeLayoutReflection& outer, const Base& base, const std::string& path)
+    void array(TypeLayoutReflection& outer, const Offsets& base, const std::string& path)
     {
         TypeLayoutReflection* type = &outer;
         std::uint64_t count = 1;
@@ -134,7 +135,7 @@ private:
     }
 
     // require_bindable has refused arrays in arrays.
-    void elements(TypeLayoutReflection& type, const Base& base, const std::string& path)
+    void elements(TypeLayoutReflection& type, const Offsets& base, const std::string& path)
     {
         const auto count = static_cast<std::uint32_t>(type.getElementCount());
         const auto stride = static_cast<std::uint32_t>(type.getElementStride(SLANG_PARAMETER_CATEGORY_UNIFORM));
@@ -153,7 +154,7 @@ private:
         TypeLayoutReflection& type,
         TypeLayoutReflection& outer,
         std::uint64_t count,
-        const Base& base,
+        const Offsets& base,
         const std::string& path)
     {
         const DgpuRowKind kind = kind_of_resource(type);
@@ -170,14 +171,14 @@ private:
     }
 
     // A constant buffer or parameter block: an object of its own, whose plain data is one block.
-    void block(TypeLayoutReflection& type, const Base& base, const std::string& path)
+    void block(TypeLayoutReflection& type, const Offsets& base, const std::string& path)
     {
         TypeLayoutReflection* const element = contents_of(type);
         if (element == nullptr)
             return;
-        const Base outside = type.getKind() == TypeKind::ParameterBlock ? base.inside_block() : base;
+        const Offsets outside = type.getKind() == TypeKind::ParameterBlock ? base.inside_block() : base;
         const Place outer = here_;
-        const Base outer_block = block_;
+        const Offsets outer_block = block_;
         here_.objects.push_back(here_.offset);
         here_.offset = {};
         block_ = outside.inside(type.getContainerVarLayout());
@@ -191,7 +192,7 @@ private:
             field.size_bytes = plain_bytes;
             fields_.push_back(std::move(field));
         }
-        const Base inside = outside.inside(type.getElementVarLayout());
+        const Offsets inside = outside.inside(type.getElementVarLayout());
         if (element->getKind() == TypeKind::Struct)
             members(*element, inside, path);
         else if (element->getKind() == TypeKind::Array)
@@ -213,7 +214,7 @@ private:
 
     std::vector<Field>& fields_;
     Place here_;
-    Base block_; // of the plain data around
+    Offsets block_; // of the plain data around
 };
 
 // What a row may be besides its own kind: a constant buffer's contents are data like a value's.

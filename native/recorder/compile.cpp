@@ -1,5 +1,6 @@
 #include "compile.hpp"
 
+#include "bindings.hpp"
 #include "layout/sha256.hpp"
 
 #include <algorithm>
@@ -566,6 +567,7 @@ std::vector<std::byte> entry_code(
     auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
     if (program.target == SLANG_PTX)
         bytes = text_in(bytes, name);
+    require_same_bindings(program, entry, name, bytes);
     return {bytes.begin(), bytes.end()};
 }
 

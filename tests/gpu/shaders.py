@@ -61,7 +61,7 @@ UNBINDABLE = (  # must be refused
     "traced",
     "unbounded",
 )
-SPIRV_ONLY: dict[str, tuple[str, ...]] = {name: (name,) for name in ("struct_array", *UNBINDABLE)}
+SPIRV_ONLY: dict[str, tuple[str, ...]] = {name: (name,) for name in ("entry_block", "struct_array", *UNBINDABLE)}
 
 REFUSED_ELSEWHERE = "atomics"  # recorded for another target too, to see it refused
 

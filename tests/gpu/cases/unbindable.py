@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.gpu.cases.compute import dispatch, zeros
 from tests.gpu.harness import WAIT_S, Rig, Skipped, buffer, case, equal, fails, floats, pack, rw_buffer, texture, value
-from toolchain.host import Backend, Format
+from toolchain.host import Backend, Format, Row, RowKind
 
 ARRAYS = {"layers": 3, "stack.layers": 2}  # of struct_array
 
@@ -73,3 +73,21 @@ def structs_with_resources_in_arrays(rig: Rig) -> None:
     equal(floats(result.read().wait(WAIT_S)), expected)
     with fails("EBINDING", "layers[2].image"):
         rig.program("struct_array").compute([texture("layers[3].image")])
+
+
+@case
+def a_parameter_block_of_an_entry_point_has_its_own_space(rig: Rig) -> None:
+    """Rows without names find it there, and the globals' block in another."""
+    if rig.backend is not Backend.VULKAN:
+        raise Skipped("recorded for SPIR-V alone")
+    rows = [rw_buffer("result"), value("table.scale"), value("other.scale")]
+    rows += [Row("", RowKind.BUFFER, binding=1, space=2), Row("", RowKind.BUFFER, binding=1, space=1)]
+    pipeline = rig.program("entry_block").compute(rows)
+    result = zeros(rig.device, 1)
+    given = {"result": result, "table.scale": pack(2.0), "other.scale": pack(3.0)}
+    with rig.device.encoder() as commands, commands.compute() as work:
+        work.bind(pipeline, given)
+        work.set(3, rig.device.buffer(pack(0.0, 10.0)))
+        work.set(4, rig.device.buffer(pack(0.0, 100.0)))
+        work.dispatch(1)
+    equal(floats(result.read().wait(WAIT_S)), [320])

@@ -1,24 +1,24 @@
 // Where the parts of a program's reflection stand among its descriptors.
 #pragma once
 
-#include <slang.h>
+#include "slang_api.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace dream::host
+namespace dream
 {
 
 // Where a scope's descriptors begin: the offsets of all that encloses a field, by category.
-struct Base
+struct Offsets
 {
     std::vector<slang::VariableLayoutReflection*> enclosing;
     std::uint64_t block_spaces = 0; // of the enclosing parameter blocks
 
-    [[nodiscard]] Base inside(slang::VariableLayoutReflection* variable) const
+    [[nodiscard]] Offsets inside(slang::VariableLayoutReflection* variable) const
     {
-        Base deeper = *this;
+        Offsets deeper = *this;
         if (variable != nullptr)
             deeper.enclosing.push_back(variable);
         return deeper;
@@ -41,9 +41,9 @@ struct Base
     }
 
     // Of a parameter block that the innermost variable is: what is in it is numbered anew, in spaces of its own.
-    [[nodiscard]] Base inside_block() const
+    [[nodiscard]] Offsets inside_block() const
     {
-        Base block;
+        Offsets block;
         block.block_spaces = block_spaces;
         for (slang::VariableLayoutReflection* variable : enclosing)
             block.block_spaces += variable->getOffset(slang::ParameterCategory::SubElementRegisterSpace);
@@ -73,4 +73,4 @@ inline bool is_unbounded(slang::TypeLayoutReflection& array)
     return count == 0 || count >= SLANG_UNKNOWN_SIZE;
 }
 
-} // namespace dream::host
+} // namespace dream
