@@ -84,11 +84,15 @@ def write(path: str, kept: Receipt) -> None:
     os.replace(temporary, path)
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a FIFO in a receipt's place is an empty one
+
+
 def read(path: str) -> Receipt | None:
     """The receipt at `path`; None where there is none that this version wrote."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            title, *parts = file.read().split("\n", 4)
+        with open(path, "rb", opener=_open_at_once) as file:
+            title, *parts = (file.read() or b"").decode("utf-8", "surrogateescape").split("\n", 4)
     except OSError:
         return None
     return Receipt(*parts) if title == _TITLE and len(parts) == 4 else None
