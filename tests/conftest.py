@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-pytest_plugins = ["slang_fixtures", "gpu_fixtures"]  # tests/support
+pytest_plugins = ["slang_fixtures", "gpu_fixtures", "mojo_fixtures"]  # tests/support
 
 
 def _is_here(address: Any) -> bool:

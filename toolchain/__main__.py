@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -14,7 +15,7 @@ OUTPUT_LOST = 141  # what a shell reports for a process that SIGPIPE ended
 
 def main() -> None:
     """Run the command in sys.argv and exit with the code that its outcome means."""
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 - closed by whoever started us: nobody listens
+    sys.stdout = sys.stdout or _unwritable()
     sys.stderr = _Forgiving(sys.stderr or open(os.devnull, "w"))  # noqa: SIM115
     try:
         try:
@@ -27,12 +28,33 @@ def main() -> None:
     except OSError as error:
         if error.filename is not None:  # not of the output
             raise
-        if not isinstance(error, BrokenPipeError):
-            sys.stderr.write(f"error: the output cannot be written: {error.strerror}\n")
-        # The interpreter flushes once more when it ends, and must not complain of the same thing again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        status = OUTPUT_LOST
+        if error.errno == errno.ENOENT:  # os.getcwd(), and never an output
+            status = _nowhere()
+        else:
+            if not isinstance(error, BrokenPipeError):
+                sys.stderr.write(f"error: the output cannot be written: {error.strerror}\n")
+            # The interpreter flushes once more when it ends, and must not complain of the same thing again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            status = OUTPUT_LOST
     sys.exit(status)
+
+
+def _unwritable() -> TextIO:
+    """What stands for a stdout that whoever started us closed: writing fails, as to any output that is lost."""
+    return open(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+
+
+def _nowhere() -> int:
+    """Say that the folder that we were started in was deleted, so that no relative path means anything."""
+    from toolchain.cli import document
+    from toolchain.errors import as_json
+
+    message, hint = "the current folder is gone: it was deleted or moved away", "change to a folder that is there"
+    if document.wanted(sys.argv[1:]):
+        document.show_end(as_json("usage", 2, message, hint))
+    else:
+        sys.stderr.write(f"error: {message}\nhint: {hint}\n")
+    return 2
 
 
 class _Signalled(SystemExit):
@@ -92,6 +114,11 @@ def _run(arguments: list[str]) -> int:
         from toolchain.cli import warm
 
         if warm.nothing_to_do(arguments):
+            return 0
+    if arguments[:2] == ["check", "air"]:
+        from toolchain.cli import warm_air
+
+        if warm_air.nothing_changed(arguments[2:]):
             return 0
     _set_handlers()  # only here: above, nothing needs to be undone, and signal takes as long as all the rest
     from toolchain.cli.main import main as run

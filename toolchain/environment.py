@@ -34,14 +34,7 @@ class Environment:
 
 
 def for_root(root: str, *, folders: Sequence[str], variables: Mapping[str, str | Sequence[str]]) -> Environment:
-    """The environment of the root at the absolute path `root`; `{root}` in a variable stands for it.
-
-    Raises InstallError for a root that no search path can name.
-    """
-    if os.pathsep in root:
-        raise InstallError(
-            f"{root} holds {os.pathsep!r}, which ends a folder's name in PATH", hint="install it below another --root"
-        )
+    """The environment of the root at the absolute path `root`; `{root}` in a variable stands for it."""
     return Environment(
         prefix=root,
         path=tuple(f"{root}/{folder}" for folder in folders),
@@ -57,7 +50,12 @@ def for_root(root: str, *, folders: Sequence[str], variables: Mapping[str, str |
 
 
 def as_shell(environment: Environment) -> str:
-    """Lines for a POSIX shell: `eval "$(toolchain env slang)"`."""
+    """Lines for a POSIX shell: `eval "$(toolchain env slang)"`.
+
+    Raises InstallError for a root that PATH cannot name.
+    """
+    if environment.path or environment.search:
+        _refuse(environment, os.pathsep, "which ends a folder's name in PATH and its like")
     lines = [f"export {name}={shlex.quote(value)}" for name, value in environment.variables.items()]
     for name, folders in {**environment.search, "PATH": environment.path}.items():
         if folders:
@@ -66,7 +64,15 @@ def as_shell(environment: Environment) -> str:
 
 
 def as_cmake(environment: Environment) -> str:
-    """A file for CMake: include() it, or give it as CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""
+    """A file for CMake: include() it, or give it as CMAKE_PROJECT_TOP_LEVEL_INCLUDES.
+
+    Raises InstallError for a root that CMake's lists cannot name.
+    """
+    _refuse(environment, ";", "which ends an element of CMake's lists")
+    if os.sep != "\\":
+        _refuse(environment, "\\", "which CMake takes for an escape")
+    if environment.search:
+        _refuse(environment, os.pathsep, f"which ends a folder's name in {' and '.join(environment.search)}")
     lines = [f"list(PREPEND CMAKE_PREFIX_PATH {_bracket(environment.prefix)})"]
     lines += [f"list(PREPEND CMAKE_PROGRAM_PATH {_bracket(folder)})" for folder in reversed(environment.path)]
     for name, value in environment.variables.items():
@@ -81,6 +87,11 @@ def as_cmake(environment: Environment) -> str:
             "unset(_toolchain_search)",
         ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _refuse(environment: Environment, letter: str, why: str) -> None:
+    if letter in environment.prefix:
+        raise InstallError(f"{environment.prefix} holds {letter!r}, {why}", hint="install it below another --root")
 
 
 def _bracket(text: str) -> str:

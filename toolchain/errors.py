@@ -93,7 +93,10 @@ class InstallError(ToolchainError):
 
 
 class AirError(ToolchainError):
-    """AIR cannot be read or made: the message starts with `file:line:` where a line is known."""
+    """AIR, or what it is made from, cannot be read or made.
+
+    The message starts with the file and, where they are known, `:line` and `:column`.
+    """
 
     code = "air"
     exit_code = 17

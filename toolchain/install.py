@@ -131,9 +131,9 @@ def _plan(pin: Pin, job: Job) -> _Plan:
 
 
 def _require_place(root: Path) -> None:
-    """What is no folder at a root's path was never ours. Raises InstallError."""
+    """What at a root's path is neither a root, however damaged, nor empty was never ours. Raises InstallError."""
     seen = standing_at(root)
-    if seen is not None and not root.is_dir():
+    if seen is not None and not (root.is_dir() and (installed.is_ours(root) or not any(root.iterdir()))):
         raise InstallError(
             f"{root}: expected an installed root or nothing, seen {seen}",
             hint="it is not ours: move it away, or choose another folder with --root or TOOLCHAIN_ROOT",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from toolchain.build.host_record import HostRecord
 from toolchain.digest import Sha256
 from toolchain.environment import Environment
 from toolchain.errors import InstallError
+from toolchain.files import standing_at
 from toolchain.findings import Finding
 from toolchain.pins import Profile
 from toolchain.sources.trees import staging, tree, tree_stat
@@ -27,6 +29,8 @@ RECORD_FORMAT = 1
 LOCKS = ".locks"
 LOGS = ".logs"
 BUILDS = ".builds"  # CMake's build folders of hosts, which may be deleted at any time
+
+_KEYED = re.compile(r".+-[0-9a-f]{12}")  # what roots, their locks and the build folders are called
 
 _STRANGER = "look at what it is and remove it by hand; toolchain cache prune leaves it"
 
@@ -136,8 +140,13 @@ class Toolchain:
         return f"toolchain install {self.record.name} --profile {self.record.profile.value} --force"
 
     def environment(self) -> Environment:
-        """What this root asks of its user's environment."""
-        return environment.for_root(str(self.root), folders=self.record.path, variables=self.record.variables)
+        """What this root asks of its user's environment. A pin's `bin` may be there on some platforms alone."""
+        folders = [folder for folder in self.record.path if (self.root / folder).is_dir()]
+        return environment.for_root(str(self.root), folders=folders, variables=self.record.variables)
+
+    def is_called(self, text: str) -> bool:
+        """Whether a person who says `text` can mean this one: NAME, NAME@VERSION, its folder's name or path."""
+        return text in (self.record.name, f"{self.record.name}@{self.record.version}") or _is_folder(self.root, text)
 
     def to_json(self) -> dict[str, object]:
         """The toolchain as a JSON object."""
@@ -164,7 +173,7 @@ def read(root: Path) -> Toolchain:
 
 
 def find_all(toolchains: Path) -> tuple[tuple[Toolchain, ...], tuple[Path, ...]]:
-    """The installed toolchains, by name and version, and the folders that look like one and have no whole record."""
+    """The installed toolchains, by name and version, and the roots that have no whole record."""
     found: list[Toolchain] = []
     damaged: list[Path] = []
     for folder in _folders_and_files(toolchains):
@@ -173,8 +182,21 @@ def find_all(toolchains: Path) -> tuple[tuple[Toolchain, ...], tuple[Path, ...]]
         try:
             found.append(read(folder))
         except InstallError:
-            damaged.append(folder)
+            if _KEYED.fullmatch(folder.name) and is_ours(folder):
+                damaged.append(folder)
     return tuple(found), tuple(damaged)
+
+
+def strangers(toolchains: Path) -> list[Path]:
+    """What stands among the roots and is none."""
+    found, damaged = find_all(toolchains)
+    ours = {*damaged, *(one.root for one in found)}
+    return [path for path in _folders_and_files(toolchains) if path not in ours]
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder holds what an installation leaves last: a record or a stamp, in whatever state."""
+    return any(os.path.lexists(folder / name) for name in (tree.RECORD_NAME, tree_stat.STAMP_NAME))
 
 
 def damage(toolchain: Toolchain) -> InstallError | None:
@@ -196,7 +218,7 @@ def find(
     Raises InstallError where there is none, with the hint `otherwise`, or several that nothing tells apart.
     """
     found, damaged = find_all(toolchains)
-    named = [one for one in found if one.record.name == name and profile in (None, one.record.profile)]
+    named = [one for one in found if one.is_called(name) and profile in (None, one.record.profile)]
     exact = [one for one in named if one.record.key == key]
     chosen = exact or named
     if len(chosen) == 1:
@@ -211,22 +233,30 @@ def find(
             hint=otherwise,
         )
     listed = "".join(f"\n  {one.label} in {one.root}" for one in chosen)
-    raise InstallError(
-        f"{len(chosen)} installed toolchains are called {name}:{listed}",
-        hint="name one with --profile"
-        if len({one.record.profile for one in chosen}) == len(chosen)
-        else ("" if chosen[0].record.host else f"toolchain install {name} makes the pinned one the choice; ")
-        + f"toolchain uninstall {name} --all removes all",
-    )
+    raise InstallError(f"{len(chosen)} installed toolchains are called {name}:{listed}", hint=_telling_apart(chosen))
+
+
+def _telling_apart(several: Sequence[Toolchain]) -> str:
+    if len({one.record.profile for one in several}) == len(several):
+        return "name one with --profile"
+    versions = [f"{one.record.name}@{one.record.version}" for one in several]
+    names = versions if len({*versions}) == len(several) else [one.root.name for one in several]
+    return f"name one as {' or '.join(names)}"
 
 
 def _near(name: str, names: set[str]) -> list[str]:
     return get_close_matches(name, sorted(names - {name}), n=1)
 
 
-def is_root_of(folder: Path, name: str) -> bool:
-    """Whether a folder is called as a root of that pin is: NAME-VERSION-KEY."""
-    return re.fullmatch(rf"{re.escape(name)}-[^-].*-[0-9a-f]{{12}}", folder.name) is not None
+def is_root_of(folder: Path, text: str) -> bool:
+    """Whether a folder, whose record may be lost, is called as a root of `text` is: NAME-VERSION-KEY."""
+    name, _, version = text.partition("@")
+    pattern = rf"{re.escape(name)}-{re.escape(version) if version else '[^-].*'}-[0-9a-f]{{12}}"
+    return re.fullmatch(pattern, folder.name) is not None or _is_folder(folder, text)
+
+
+def _is_folder(folder: Path, text: str) -> bool:
+    return text == folder.name or Path(text).absolute() == folder
 
 
 def remove(root: Path) -> Path | None:
@@ -262,7 +292,7 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
     """
     found, damaged = find_all(toolchains)
     findings = [
-        Finding("root.record", str(path), f"a whole {tree.RECORD_NAME}", "none", "install it again, or delete it")
+        Finding("root.record", str(path), f"a whole {tree.RECORD_NAME}", "none", "install it again, or uninstall it")
         for path in damaged
     ]
     for one in found:
@@ -272,20 +302,20 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
         Finding("root.leftover", str(path), "nothing left over", "what a killed process left", "toolchain cache prune")
         for path in leftovers(toolchains)
     ]
-    strangers = [path for path in _folders_and_files(toolchains) if not path.is_dir()]
     findings += [
         Finding("root.unknown", str(path), "nothing but roots", "something that is not ours", _STRANGER)
-        for path in strangers
+        for path in strangers(toolchains)
     ]
     return sorted(findings, key=lambda finding: (finding.where, finding.rule))
 
 
 def leftovers(toolchains: Path) -> list[Path]:
     """What killed processes left beside the roots: staging folders, locks that nobody holds, half receipts."""
-    if not toolchains.is_dir():
+    if not _is_there(toolchains):
         return []
     left = [one.path for one in staging.leftovers(toolchains) if not one.alive]
-    left += [path for path in (toolchains / LOCKS).glob("*") if not locks.is_held(path)]
+    ours = [path for path in (toolchains / LOCKS).glob("*.lock") if _KEYED.fullmatch(path.stem) and path.is_file()]
+    left += [path for path in ours if not locks.is_held(path)]
     for path in (toolchains / receipt.FOLDER).glob("*.*"):  # NAME-PROFILE.PID: being written
         writer = path.suffix[1:]
         if writer.isdigit() and not staging.is_alive(int(writer)):
@@ -298,12 +328,25 @@ def unused_builds(toolchains: Path) -> list[Path]:
     if not (toolchains / BUILDS).is_dir():
         return []
     used = {one.record.host.build for one in find_all(toolchains)[0] if one.record.host}
-    folders = sorted(path for path in (toolchains / BUILDS).iterdir() if path.name not in used)
+    folders = sorted(
+        path for path in (toolchains / BUILDS).iterdir() if _KEYED.fullmatch(path.name) and path.name not in used
+    )
     return [path for path in folders if not locks.is_held(toolchains / LOCKS / f"{path.name}.lock")]
 
 
+def _is_there(toolchains: Path) -> bool:
+    """Whether there is a folder of roots yet. Raises InstallError for what is none."""
+    if standing_at(toolchains) is not None and not toolchains.is_dir():
+        raise InstallError(
+            f"{toolchains}: expected the folder of installed tools, seen {standing_at(toolchains)}",
+            hint="choose a folder with --root or TOOLCHAIN_ROOT",
+            details={"root": str(toolchains)},
+        )
+    return toolchains.is_dir()
+
+
 def _folders_and_files(toolchains: Path) -> list[Path]:
-    folders = sorted(toolchains.iterdir()) if toolchains.is_dir() else []
+    folders = sorted(toolchains.iterdir()) if _is_there(toolchains) else []
     return [path for path in folders if not path.name.startswith(".")]
 
 

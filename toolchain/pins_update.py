@@ -10,9 +10,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from toolchain.errors import DigestMismatchError, FetchError, PinsError
+from toolchain.errors import CacheError, DigestMismatchError, FetchError, PinsError
 from toolchain.pins import Archive, IndexKind, IndexSource, Pin, UrlSource, Verification
-from toolchain.pins.edit import ArchiveEdit, PinEdit, edit_pin, replace_versions, shared_paths_name
+from toolchain.pins.edit import (
+    ArchiveEdit,
+    PinEdit,
+    edit_pin,
+    replace_versions,
+    replace_versions_in_url,
+    shared_paths_name,
+)
 from toolchain.pins.file import parse
 from toolchain.pins.table import name_of_url
 from toolchain.platforms import Platform
@@ -165,7 +172,7 @@ def update(
 
 
 def write(path: Path, text: str) -> None:
-    """Put `text` in the place of a file, whole or not at all. Raises PinsError where it cannot be written."""
+    """Put `text` in the place of a file, whole or not at all. Raises CacheError where it cannot be written."""
     path = path.resolve()  # a symbolic link stays one
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -180,7 +187,11 @@ def write(path: Path, text: str) -> None:
             Path(name).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise PinsError(f"{path}: cannot be written: {error.strerror}") from error
+        raise CacheError(
+            f"{path}: cannot be written: {error.strerror or error}",
+            hint="the file is as it was; it needs room beside it, and your right to write there",
+            details={"path": str(path)},
+        ) from error
 
 
 def _package_versions(
@@ -261,11 +272,11 @@ def _from_urls(
     number: int, old: Archive, pin: Pin, renamed: Mapping[str, str], files: _Files, where: str
 ) -> ArchiveEdit:
     assert isinstance(old.source, UrlSource)  # noqa: S101 - the caller looked
-    urls = tuple(replace_versions(url, renamed) for url in old.source.urls)
+    urls = tuple(replace_versions_in_url(url, renamed) for url in old.source.urls)
     fixed = [url for url in old.source.urls if url in urls]
     if fixed and renamed.get(pin.version) != pin.version:
         raise PinsError(
-            f"{where}: {pin.version} does not stand in {fixed[0]}, so its URL for another version is not known",
+            f"{where}: {pin.version} does not stand in the path of {fixed[0]}, so the URL of another is not known",
             hint="write the new URL into the file by hand",
         )
     measured = files.measured(replace_versions(old.file_name, renamed), urls)

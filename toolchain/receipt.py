@@ -25,9 +25,13 @@ _BUILD_VARIABLES = frozenset(
 _COMPILER_NAMES = ("c++", "g++", "cl", "clang++")
 
 
+# CMake's variables that change how fast it builds, or what it prints, and not what.
+_HOW_FAST = frozenset({"CMAKE_BUILD_PARALLEL_LEVEL", "CMAKE_COLOR_DIAGNOSTICS", "CMAKE_EXPORT_COMPILE_COMMANDS"})
+
+
 def is_build_variable(name: str) -> bool:
     """Whether an environment variable changes what CMake finds or how the compiler compiles."""
-    return name in _BUILD_VARIABLES or name.startswith("CMAKE_")
+    return name in _BUILD_VARIABLES or (name.startswith("CMAKE_") and name not in _HOW_FAST)
 
 
 def state(
@@ -80,11 +84,15 @@ def write(path: str, kept: Receipt) -> None:
     os.replace(temporary, path)
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a FIFO in a receipt's place is an empty one
+
+
 def read(path: str) -> Receipt | None:
     """The receipt at `path`; None where there is none that this version wrote."""
     try:
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            title, *parts = file.read().split("\n", 4)
+        with open(path, "rb", opener=_open_at_once) as file:
+            title, *parts = (file.read() or b"").decode("utf-8", "surrogateescape").split("\n", 4)
     except OSError:
         return None
     return Receipt(*parts) if title == _TITLE and len(parts) == 4 else None
@@ -94,7 +102,7 @@ def _file_state(path: str) -> str:
     try:
         found = os.stat(path)
     except OSError:
-        return f"{path} absent"
+        return f"{path} {'dangling' if os.path.islink(path) else 'absent'}"
     return f"{path} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
 
 

@@ -70,6 +70,7 @@ struct Bound
 {
     std::shared_ptr<Texture> texture;
     ComPtr<rhi::ITextureView> view;
+    std::uint32_t layer_count = 0;
 };
 
 Bound bound_texture(Encoder& encoder, Handle handle)
@@ -82,6 +83,7 @@ Bound bound_texture(Encoder& encoder, Handle handle)
     {
         bound.texture = std::static_pointer_cast<Texture>(object);
         encoder.device->require(bound.texture->rhi->getDefaultView(bound.view.writeRef()), "viewing a texture");
+        bound.layer_count = bound.texture->layer_count();
         return bound;
     }
     if (object->kind != Kind::texture_view)
@@ -89,12 +91,31 @@ Bound bound_texture(Encoder& encoder, Handle handle)
     const auto view = std::static_pointer_cast<TextureView>(object);
     bound.texture = view->texture;
     bound.view = view->rhi;
+    bound.layer_count = view->desc.layer_count;
     encoder.use(bound.texture);
     return bound;
 }
 
-void require_texture_fits(const Texture& texture, const Field& field, const Row& row, std::uint32_t index)
+// The type that a shader's parameter takes, array or not.
+DgpuTextureType type_of(SlangResourceShape shape)
 {
+    const bool is_array = (shape & SLANG_TEXTURE_ARRAY_FLAG) != 0;
+    switch (shape & SLANG_RESOURCE_BASE_SHAPE_MASK)
+    {
+    case SLANG_TEXTURE_1D:
+        return is_array ? DGPU_TEXTURE_1D_ARRAY : DGPU_TEXTURE_1D;
+    case SLANG_TEXTURE_3D:
+        return DGPU_TEXTURE_3D;
+    case SLANG_TEXTURE_CUBE:
+        return is_array ? DGPU_TEXTURE_CUBE_ARRAY : DGPU_TEXTURE_CUBE;
+    default:
+        return is_array ? DGPU_TEXTURE_2D_ARRAY : DGPU_TEXTURE_2D;
+    }
+}
+
+void require_texture_fits(const Bound& bound, const Field& field, const Row& row, std::uint32_t index)
+{
+    const Texture& texture = *bound.texture;
     const bool is_written = row.kind == DGPU_ROW_RW_TEXTURE;
     const std::uint32_t usage = is_written ? DGPU_TEXTURE_STORE : DGPU_TEXTURE_SAMPLE;
     const std::string called = "row " + std::to_string(index) + " (" + row.path + ')';
@@ -102,23 +123,18 @@ void require_texture_fits(const Texture& texture, const Field& field, const Row&
         throw Failure(
             DGPU_EINVALID,
             called + ": the texture was made without " + (is_written ? "DGPU_TEXTURE_STORE" : "DGPU_TEXTURE_SAMPLE"));
-    const DgpuTextureType type = texture.desc.type;
-    const bool has_dimensions = [&]
-    {
-        switch (field.shape & SLANG_RESOURCE_BASE_SHAPE_MASK)
-        {
-        case SLANG_TEXTURE_1D:
-            return type == DGPU_TEXTURE_1D || type == DGPU_TEXTURE_1D_ARRAY;
-        case SLANG_TEXTURE_3D:
-            return type == DGPU_TEXTURE_3D;
-        case SLANG_TEXTURE_CUBE:
-            return type == DGPU_TEXTURE_CUBE || type == DGPU_TEXTURE_CUBE_ARRAY;
-        default: // a view may show a cube's faces as 2D
-            return type != DGPU_TEXTURE_1D && type != DGPU_TEXTURE_1D_ARRAY && type != DGPU_TEXTURE_3D;
-        }
-    }();
-    if (!has_dimensions)
-        throw Failure(DGPU_EBINDING, called + ": the texture's type is not the shader's");
+    // A view has its texture's type: slang-rhi makes none of another.
+    if (type_of(field.shape) != texture.desc.type)
+        throw Failure(
+            DGPU_EBINDING,
+            called + ": expected a texture of the shader's type, DGPU_TEXTURE_ number "
+                + std::to_string(type_of(field.shape)) + ", got " + std::to_string(texture.desc.type));
+    const bool is_cube = texture.desc.type == DGPU_TEXTURE_CUBE || texture.desc.type == DGPU_TEXTURE_CUBE_ARRAY;
+    if (is_cube && bound.layer_count % 6 != 0)
+        throw Failure(
+            DGPU_EBINDING,
+            called + ": expected a view of whole cubes, six layers each, got one of "
+                + std::to_string(bound.layer_count));
     const bool wants_samples = (field.shape & SLANG_TEXTURE_MULTISAMPLE_FLAG) != 0;
     if (wants_samples != (texture.desc.sample_count > 1))
         throw Failure(
@@ -156,6 +172,15 @@ std::shared_ptr<Texture> placed(
     };
     if (!inside(at.x, width, desc.width) || !inside(at.y, height, desc.height) || !inside(at.z, depth, desc.depth))
         throw Failure(DGPU_ERANGE, std::string(what) + ": the box is empty, or not inside of the mip");
+    require_whole_blocks(
+        desc.format,
+        at.x,
+        at.y,
+        width,
+        height,
+        std::max(desc.width >> at.mip, 1u),
+        std::max(desc.height >> at.mip, 1u),
+        what);
     return texture;
 }
 
@@ -163,6 +188,7 @@ std::shared_ptr<Texture> placed(
 std::uint64_t staged_bytes(
     const Texture& texture, std::uint64_t row_pitch, std::uint32_t width, std::uint32_t height, std::uint32_t depth)
 {
+    require_one_aspect(texture.desc.format, "a copy between a texture and a buffer");
     const Extent extent = extent_of(texture.desc.format, width, height);
     rhi::Size alignment = 1;
     texture.device->require(
@@ -264,6 +290,11 @@ extern "C" DgpuStatus dgpu_set_buffer(
                 require_usage(*bound, DGPU_BUFFER_WRITE, "dgpu_set_buffer", "DGPU_BUFFER_WRITE");
             else
                 require_usage(*bound, DGPU_BUFFER_READ, "dgpu_set_buffer", "DGPU_BUFFER_READ");
+            if (encoder.field_of(row).is_typed_buffer && bound->format == DGPU_FORMAT_UNDEFINED)
+                throw Failure(
+                    DGPU_EBINDING,
+                    "row " + std::to_string(index) + " (" + row.path
+                        + ") is a typed buffer: expected a buffer that was made with a format");
             encoder.set_binding(index, element, rhi::Binding(bound->rhi, rhi::BufferRange{offset_bytes, size_bytes}));
         });
 }
@@ -278,7 +309,7 @@ extern "C" DgpuStatus dgpu_set_texture(DgpuEncoder handle, uint32_t index, uint3
             if (row.kind != DGPU_ROW_TEXTURE && row.kind != DGPU_ROW_RW_TEXTURE)
                 refuse_kind_of(row, index, "texture");
             const Bound bound = bound_texture(encoder, texture_or_view);
-            require_texture_fits(*bound.texture, encoder.field_of(row), row, index);
+            require_texture_fits(bound, encoder.field_of(row), row, index);
             encoder.set_binding(index, element, rhi::Binding(bound.view));
         });
 }
@@ -307,7 +338,7 @@ extern "C" DgpuStatus dgpu_set_texture_sampler(
             if (row.kind != DGPU_ROW_TEXTURE_SAMPLER)
                 refuse_kind_of(row, index, "texture with sampler");
             const Bound bound = bound_texture(encoder, texture_or_view);
-            require_texture_fits(*bound.texture, encoder.field_of(row), row, index);
+            require_texture_fits(bound, encoder.field_of(row), row, index);
             encoder.set_binding(
                 index, element, rhi::Binding(bound.view, encoder.used<Sampler>(sampler, "sampler")->rhi));
         });
@@ -686,13 +717,27 @@ extern "C" DgpuStatus dgpu_clear_texture(DgpuEncoder handle, DgpuTexture texture
             encoder.require_pass(Pass::none, "dgpu_clear_texture");
             const auto cleared = encoder.used<Texture>(texture, "texture");
             given(color, "color");
-            const rhi::FormatKind kind = rhi::getFormatInfo(cleared->rhi->getDesc().format).kind;
-            if (kind != rhi::FormatKind::Float && kind != rhi::FormatKind::Normalized)
-                throw Failure(
-                    DGPU_EINVALID, "dgpu_clear_texture: expected a texture of a float or normalised colour format");
-            float value[4];
-            std::copy_n(color, 4, value);
-            encoder.rhi->clearTextureFloat(cleared->rhi, rhi::kEntireTexture, value);
+            const rhi::FormatInfo& info = rhi::getFormatInfo(cleared->rhi->getDesc().format);
+            if (info.kind == rhi::FormatKind::DepthStencil)
+                throw Failure(DGPU_EINVALID, "dgpu_clear_texture: expected a colour format; clear depth in a render pass");
+            if (info.kind == rhi::FormatKind::Integer && info.isSigned)
+            {
+                std::int32_t value[4];
+                std::transform(color, color + 4, value, [](float one) { return integer_of<std::int32_t>(one); });
+                encoder.rhi->clearTextureSint(cleared->rhi, rhi::kEntireTexture, value);
+            }
+            else if (info.kind == rhi::FormatKind::Integer)
+            {
+                std::uint32_t value[4];
+                std::transform(color, color + 4, value, [](float one) { return integer_of<std::uint32_t>(one); });
+                encoder.rhi->clearTextureUint(cleared->rhi, rhi::kEntireTexture, value);
+            }
+            else
+            {
+                float value[4];
+                std::copy_n(color, 4, value);
+                encoder.rhi->clearTextureFloat(cleared->rhi, rhi::kEntireTexture, value);
+            }
         });
 }
 

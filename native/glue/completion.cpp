@@ -1,6 +1,8 @@
 #include "completion.hpp"
 
+#include <map>
 #include <utility>
+#include <vector>
 
 namespace dream::host
 {
@@ -13,13 +15,23 @@ struct Threads
 {
     std::mutex mutex;
     std::condition_variable changed;
-    std::uint32_t count = 0;
+    std::map<std::thread::id, std::thread> running;
+    std::vector<std::thread> ended; // past all of our code but their last return
 };
 
 Threads& threads()
 {
     static auto* const all = new Threads;
     return *all;
+}
+
+thread_local bool is_completion_thread = false;
+
+// Ends are nearly there: whoever calls this waits for a return at most.
+void join_ended(std::vector<std::thread> ended)
+{
+    for (std::thread& thread : ended)
+        thread.join();
 }
 
 } // namespace
@@ -82,23 +94,23 @@ void Completion::enqueue(std::uint64_t fence, Job job)
         shared_->work.notify_one();
         return;
     }
-    {
-        const std::scoped_lock counting(threads().mutex);
-        ++threads().count;
-    }
+    std::vector<std::thread> ended;
     try
     {
-        std::thread(run, shared_).detach();
+        const std::scoped_lock listing(threads().mutex);
+        std::thread thread(run, shared_);
+        const std::thread::id id = thread.get_id();
+        threads().running.emplace(id, std::move(thread));
+        ended.swap(threads().ended);
         shared_->is_running = true;
     }
     catch (...)
     {
         shared_->entries.pop_back();
         --shared_->enqueued_count;
-        const std::scoped_lock counting(threads().mutex);
-        --threads().count;
         throw;
     }
+    join_ended(std::move(ended));
 }
 
 std::uint32_t Completion::queued() const
@@ -137,6 +149,7 @@ bool Completion::is_this_thread() const
 
 void Completion::run(const std::shared_ptr<Shared>& shared)
 {
+    is_completion_thread = true;
     std::unique_lock guard(shared->mutex);
     shared->thread = std::this_thread::get_id();
     while (true)
@@ -165,21 +178,33 @@ void Completion::run(const std::shared_ptr<Shared>& shared)
         const std::scoped_lock process(shared->lock);
         shared->timeline.reset();
     }
-    const std::scoped_lock counting(threads().mutex);
-    --threads().count;
+    const std::scoped_lock listing(threads().mutex);
+    const auto self = threads().running.find(std::this_thread::get_id());
+    threads().ended.push_back(std::move(self->second));
+    threads().running.erase(self);
     threads().changed.notify_all();
+}
+
+bool on_completion_thread()
+{
+    return is_completion_thread;
 }
 
 std::uint32_t running_completions()
 {
-    const std::scoped_lock counting(threads().mutex);
-    return threads().count;
+    const std::scoped_lock listing(threads().mutex);
+    return static_cast<std::uint32_t>(threads().running.size());
 }
 
 void wait_for_completions()
 {
-    std::unique_lock counting(threads().mutex);
-    threads().changed.wait(counting, [] { return threads().count == 0; });
+    std::vector<std::thread> ended;
+    {
+        std::unique_lock listing(threads().mutex);
+        threads().changed.wait(listing, [] { return threads().running.empty(); });
+        ended.swap(threads().ended);
+    }
+    join_ended(std::move(ended));
 }
 
 } // namespace dream::host

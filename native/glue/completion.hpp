@@ -77,10 +77,13 @@ private:
     std::shared_ptr<Shared> shared_;
 };
 
+// Whether the caller is the completion thread of any device.
+[[nodiscard]] bool on_completion_thread();
+
 // Completion threads of the process that have not ended.
 [[nodiscard]] std::uint32_t running_completions();
 
-// Waits until there are none.
+// Waits until there are none, and none is in this library's code any more. Not on a completion thread.
 void wait_for_completions();
 
 } // namespace dream::host

@@ -3,9 +3,11 @@
 #include "objects.hpp"
 #include "status.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <exception>
+#include <initializer_list>
 #include <thread>
 
 namespace dream::host
@@ -74,14 +76,14 @@ void on_short_lived_thread(F&& f)
 
 std::uint32_t devices_open = 0; // under the process's lock
 
+bool speaks_of(const std::string& message, std::initializer_list<const char*> signs)
+{
+    return std::ranges::any_of(signs, [&](const char* sign) { return message.find(sign) != std::string::npos; });
+}
+
 bool speaks_of_loss(const std::string& message)
 {
-    for (const char* sign : {"DEVICE_LOST", "DEVICE_REMOVED", "DEVICE_HUNG", "DEVICE_RESET", "device lost"})
-    {
-        if (message.find(sign) != std::string::npos)
-            return true;
-    }
-    return false;
+    return speaks_of(message, {"DEVICE_LOST", "DEVICE_REMOVED", "DEVICE_HUNG", "DEVICE_RESET", "device lost"});
 }
 
 } // namespace
@@ -188,6 +190,9 @@ Device::Device(DgpuBackend backend)
 
 Device::~Device()
 {
+    // slang-rhi keeps the command buffers of a queue, and they the device, until it looks which have finished.
+    if (queue_)
+        (void)queue_->waitOnHost();
     --devices_open;
 }
 
@@ -247,7 +252,7 @@ void Device::fail(const std::string& doing, rhi::Result result)
     if (speaks_of_loss(message))
         lose();
     require_alive();
-    if (result == SLANG_E_OUT_OF_MEMORY)
+    if (result == SLANG_E_OUT_OF_MEMORY || speaks_of(message, {"OUT_OF_DEVICE_MEM", "OUT_OF_DEVIC", "OUT_OF_HOST_MEM"}))
         throw Failure(DGPU_EMEMORY, doing + ": out of memory" + (message.empty() ? "" : ": " + message));
     char number[16];
     std::snprintf(number, sizeof number, "0x%08x", static_cast<unsigned>(result));

@@ -410,6 +410,8 @@ extern "C" DgpuStatus dgpu_shut_down(void)
         DGPU_EINTERNAL,
         []
         {
+            if (on_completion_thread())
+                throw Failure(DGPU_EINVALID, "a completion call-back must not wait: it would wait for itself");
             {
                 const std::scoped_lock guard(process_lock());
                 std::vector<Handle> handles;

@@ -11,9 +11,10 @@
  * was seen, and what to do. A failed call changes nothing. No call falls back to another backend.
  *
  * THREADS. Every call may come from any thread; one lock of the process orders them. The calls that wait
- * (`dgpu_device_wait`, `dgpu_read_wait`) wait without it. Call-backs run on a completion thread without the lock, so
- * that they may call anything but `dgpu_device_wait`, `dgpu_read_wait` and `dgpu_shut_down`. One command encoder is used
- * by one thread at a time.
+ * (`dgpu_device_wait`, `dgpu_device_wait_fence`, `dgpu_read_wait`, `dgpu_shut_down`) wait without it. Call-backs run on a
+ * completion thread without the lock, so that they may call anything but `dgpu_device_wait`, `dgpu_read_wait` and
+ * `dgpu_shut_down`, which answer DGPU_EINVALID there. One command encoder is used by one thread at a time. A process that
+ * forks has no completion threads in its child: use the library on one side alone, or fork before the first device.
  *
  * OWNERSHIP. Whatever a call is given by pointer is read before it returns and need not live on, save where it says
  * otherwise. Text is UTF-8 and ends with NUL. Released resources live until the work that uses them has finished.
@@ -453,7 +454,7 @@ typedef struct DgpuTextureDesc
     uint32_t depth;
     uint32_t array_length; /* of an array, in cubes of a cube array; else 1 */
     uint32_t mip_count;    /* 0: down to one texel */
-    uint32_t sample_count; /* 1, or more for a multisampled 2D target */
+    uint32_t sample_count; /* 1, or 2, 4, 8 for a multisampled 2D target */
     const char* label;
 } DgpuTextureDesc;
 
@@ -480,7 +481,10 @@ typedef struct DgpuBox
     uint32_t width, height, depth; /* all 0: the whole mip */
 } DgpuBox;
 
-/* Writes a box of one layer and mip at once, after all that was submitted before. NULL: the whole of it. */
+/* A texture of D32_FLOAT_S8_UINT is not copied to or from memory (no initial data, writes, reads, buffer copies):
+ * DGPU_EUNSUPPORTED.
+ *
+ * Writes a box of one layer and mip at once, after all that was submitted before. NULL: the whole of it. */
 DGPU_API DgpuStatus
 dgpu_texture_write(DgpuTexture texture, uint32_t layer, uint32_t mip, const DgpuBox* box, const DgpuTexels* texels);
 
@@ -551,7 +555,11 @@ typedef struct DgpuCode
 } DgpuCode;
 
 /* A program from a recorded layout and the code of all of its entry points. Every byte is checked against the layout's
- * SHA-256 before a driver sees it: DGPU_ELAYOUT (also for a layout of another backend's target), DGPU_ECODE, DGPU_EENTRY. */
+ * SHA-256 before a driver sees it: DGPU_ELAYOUT (also for a layout of another backend's target), DGPU_ECODE, DGPU_EENTRY.
+ * DGPU_EUNSUPPORTED, with the parameter's name and what to write instead, for what cannot be bound: blocks of push
+ * constants among the globals, buffers with counters, acceleration structures, descriptor handles, arrays of constant
+ * buffers, arrays without a length, arrays of resources in arrays of structs; on Vulkan and WebGPU also explicit sets or
+ * spaces, two parameters at one binding, and parameter blocks without anything of their own. */
 DGPU_API DgpuProgram dgpu_program_create(
     DgpuDevice device, const void* layout, uint64_t layout_size_bytes, const DgpuCode* codes, uint32_t code_count);
 
@@ -570,11 +578,12 @@ enum
 
 #define DGPU_ROW_NO_BINDING UINT32_MAX
 
-/* One parameter of a pipeline. It is resolved once, when the pipeline is made: (1) a field of this name with this
+/* One parameter of a pipeline. A parameter without a row reads zeros where it is plain data; a resource reads or writes a
+ * placeholder of the device's. A row is resolved once, when the pipeline is made: (1) a field of this name with this
  * binding; (2) a field of this name; (3) a field with this binding number. Only fields that can hold the kind count, and
- * the entry point's parameters come before the globals. `name` may be a path, "material.albedo"; a global "ENTRY_NAME"
- * also answers to the row NAME of ENTRY. A value row without a field of its name is the part at `offset_bytes` of the
- * uniform block with its binding. */
+ * the entry point's parameters come before the globals. `name` may be a path, "material.albedo", or, where structs with
+ * resources are in an array, "layers[1].albedo"; a global "ENTRY_NAME" also answers to the row NAME of ENTRY. A value row
+ * without a field of its name is the part at `offset_bytes` of the uniform block with its binding. */
 typedef struct DgpuRow
 {
     const char* name;
@@ -597,7 +606,7 @@ typedef struct DgpuComputePipelineDesc
 } DgpuComputePipelineDesc;
 
 /* The program must hold one compute entry point alone. DGPU_EENTRY, DGPU_EBINDING, DGPU_EUNSUPPORTED with the missing
- * feature, DGPU_EDRIVER. */
+ * feature, or where the group size depends on specialization constants, DGPU_EDRIVER. */
 DGPU_API DgpuPipeline dgpu_compute_pipeline_create(DgpuProgram program, const DgpuComputePipelineDesc* desc);
 
 /* What feeds an input of the vertex entry point, found by its semantic: attributes may come in any order, and what the
@@ -781,7 +790,7 @@ typedef struct DgpuColorAttachment
     DgpuTextureView resolve; /* of a multisampled view, or 0 */
     DgpuLoad load;
     DgpuStore store;
-    float clear[4];
+    float clear[4]; /* of an integer format: the nearest integers */
 } DgpuColorAttachment;
 
 typedef struct DgpuDepthAttachment
@@ -908,7 +917,7 @@ DGPU_API uint64_t dgpu_texture_row_alignment(DgpuTexture texture);
 /* Zeros; whole words. Size 0: to the end. */
 DGPU_API DgpuStatus
 dgpu_clear_buffer(DgpuEncoder encoder, DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes);
-/* Every layer and mip. Float and normalised colour formats. */
+/* Every layer and mip, of a colour format. Integer formats take the nearest integers. */
 DGPU_API DgpuStatus dgpu_clear_texture(DgpuEncoder encoder, DgpuTexture texture, const float color[4]);
 
 /* Names for a capture tool. Groups nest. */

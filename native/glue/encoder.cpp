@@ -5,6 +5,7 @@
 #include "surface.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace dream::host
 {
@@ -157,7 +158,15 @@ void Encoder::begin_render(
         made[i].view = view->rhi;
         made[i].loadOp = load_of(color.load, what.c_str());
         made[i].storeOp = store_of(color.store, what.c_str());
-        std::ranges::copy(color.clear, made[i].clearValue);
+        const rhi::FormatInfo& info = rhi::getFormatInfo(view->rhi->getDesc().format);
+        for (std::size_t part = 0; part < 4; ++part)
+        {
+            // slang-rhi hands Vulkan these bits as they are, which of an integer format are an integer's.
+            const bool is_bits = info.kind == rhi::FormatKind::Integer && device->backend() == DGPU_BACKEND_VULKAN;
+            made[i].clearValue[part] = !is_bits ? color.clear[part]
+                : info.isSigned ? std::bit_cast<float>(integer_of<std::int32_t>(color.clear[part]))
+                                : std::bit_cast<float>(integer_of<std::uint32_t>(color.clear[part]));
+        }
         if (color.resolve != 0)
         {
             const auto resolve = used<TextureView>(color.resolve, what.c_str());

@@ -45,6 +45,29 @@ bool is_depth(DgpuFormat format)
     return format >= DGPU_FORMAT_D16_UNORM && format <= DGPU_FORMAT_D32_FLOAT_S8_UINT;
 }
 
+void require_one_aspect(DgpuFormat format, const char* doing)
+{
+    if (format == DGPU_FORMAT_D32_FLOAT_S8_UINT)
+        throw Failure(
+            DGPU_EUNSUPPORTED,
+            std::string(doing) + ": D32_FLOAT_S8_UINT has a depth and a stencil, which are not copied to or from memory; "
+            "render or clear them, or use D32_FLOAT");
+}
+
+void require_whole_blocks(
+    DgpuFormat format, std::uint32_t x, std::uint32_t y, std::uint32_t width, std::uint32_t height,
+    std::uint32_t mip_width, std::uint32_t mip_height, const char* what)
+{
+    const std::uint32_t side = extent_of(format, 1, 1).block_side;
+    const auto on_blocks = [side](std::uint32_t at, std::uint32_t size, std::uint32_t limit)
+    { return at % side == 0 && (size % side == 0 || at + size == limit); };
+    if (!on_blocks(x, width, mip_width) || !on_blocks(y, height, mip_height))
+        throw Failure(
+            DGPU_EINVALID,
+            std::string(what) + ": this format has blocks of " + std::to_string(side)
+                + " texels, which are written and copied whole");
+}
+
 Extent extent_of(DgpuFormat format, std::uint32_t width, std::uint32_t height)
 {
     const rhi::FormatInfo& info = rhi::getFormatInfo(formats[format]);

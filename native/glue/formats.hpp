@@ -5,6 +5,11 @@
 
 #include <slang-rhi.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
 namespace dream::host
 {
 
@@ -12,6 +17,23 @@ namespace dream::host
 [[nodiscard]] rhi::Format rhi_format_of(DgpuFormat format, const char* what, bool allow_undefined = false);
 
 [[nodiscard]] bool is_depth(DgpuFormat format);
+
+// A colour's part as the nearest integer that T holds; 0 for NaN.
+template <class T>
+[[nodiscard]] T integer_of(float value)
+{
+    constexpr auto low = static_cast<double>(std::numeric_limits<T>::min());
+    constexpr auto high = static_cast<double>(std::numeric_limits<T>::max());
+    return std::isnan(value) ? T{0} : static_cast<T>(std::clamp(std::nearbyint(static_cast<double>(value)), low, high));
+}
+
+// Throws Failure(DGPU_EUNSUPPORTED) for a format of two aspects, whose texels cannot be copied to or from memory.
+void require_one_aspect(DgpuFormat format, const char* doing);
+
+// Where a box may begin and end: on blocks, or at the mip's edge. Throws Failure(DGPU_EINVALID).
+void require_whole_blocks(
+    DgpuFormat format, std::uint32_t x, std::uint32_t y, std::uint32_t width, std::uint32_t height,
+    std::uint32_t mip_width, std::uint32_t mip_height, const char* what);
 
 // The size of a box of texels in memory: blocks, and the bytes of its rows and slices without padding.
 struct Extent

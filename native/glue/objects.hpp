@@ -92,16 +92,23 @@ class Buffer final : public Object
 {
 public:
     static constexpr Kind own_kind = Kind::buffer;
-    Buffer(std::shared_ptr<Device> of_device, ComPtr<rhi::IBuffer> of_rhi, std::uint64_t size, std::uint32_t uses)
+    Buffer(
+        std::shared_ptr<Device> of_device,
+        ComPtr<rhi::IBuffer> of_rhi,
+        std::uint64_t size,
+        std::uint32_t uses,
+        DgpuFormat of_elements)
         : Object(own_kind, std::move(of_device))
         , rhi(std::move(of_rhi))
         , size_bytes(size)
         , usage(uses)
+        , format(of_elements)
     {
     }
     const ComPtr<rhi::IBuffer> rhi;
     const std::uint64_t size_bytes; // whole words
     const std::uint32_t usage;      // DGPU_BUFFER_
+    const DgpuFormat format;        // of a typed buffer's elements, or 0
 };
 
 class Texture final : public Object

@@ -1,5 +1,6 @@
 #include "pipelines.hpp"
 
+#include "bindable.hpp"
 #include "formats.hpp"
 #include "soundness.hpp"
 #include "surface.hpp"
@@ -18,9 +19,6 @@ namespace
 {
 
 namespace replay = dream::replay;
-
-// Elements of an array without bound that get placeholders where no row names it.
-constexpr std::uint32_t filled_of_unbounded = 1;
 
 DgpuStatus status_of_kind(replay::Error::Kind kind)
 {
@@ -119,8 +117,7 @@ void give_rows(Pipeline& pipeline, const DgpuRow* rows, std::uint32_t count)
         const Field& field = program.fields[i];
         if (named.contains(i) || field.kind == DGPU_ROW_VALUE || field.kind == DGPU_ROW_CONSTANT_BUFFER)
             continue;
-        const std::uint32_t elements = field.count != 0 ? field.count : filled_of_unbounded;
-        for (std::uint32_t element = 0; element < elements; ++element)
+        for (std::uint32_t element = 0; element < field.count; ++element)
         {
             Filled filled{field.place, pipeline.device->placeholders.for_field(*pipeline.device, field)};
             filled.place.offset.bindingArrayIndex += element;
@@ -134,6 +131,11 @@ void require_group_size(const Device& device, const Program& program)
     const rhi::DeviceLimits& limits = device.limits();
     const auto& size = program.group_size;
     const std::uint64_t threads = std::uint64_t{size[0]} * size[1] * size[2];
+    if (threads == 0)
+        throw Failure(
+            DGPU_EUNSUPPORTED,
+            "the group size is not in the layout: numthreads depends on specialization constants, which nothing can "
+            "give. Use numbers, or a static const");
     for (std::size_t i = 0; i < 3; ++i)
     {
         if (size[i] > limits.maxComputeThreadGroupSize[i])
@@ -359,6 +361,8 @@ std::shared_ptr<Program> make_program(
         }
     }
     require_sound(*linked->getLayout());
+    require_bindable(
+        *linked->getLayout(), device->backend() == DGPU_BACKEND_VULKAN || device->backend() == DGPU_BACKEND_WEBGPU);
     for (std::size_t i = 0; i < program->stages.size(); ++i)
     {
         if (program->stages[i] == SLANG_STAGE_VERTEX)

@@ -150,6 +150,7 @@ dgpu_texture_read(DgpuTexture handle, uint32_t layer, uint32_t mip, DgpuReadDone
                     "a read of layer " + std::to_string(layer) + ", mip " + std::to_string(mip) + " of a texture with "
                         + std::to_string(texture->layer_count()) + " layers and " + std::to_string(desc.mip_count)
                         + " mips");
+            require_one_aspect(desc.format, "dgpu_texture_read");
             if (desc.sample_count > 1)
                 throw Failure(DGPU_EINVALID, "a multisampled texture cannot be read: resolve it to another first");
             rhi::SubresourceLayout layout;

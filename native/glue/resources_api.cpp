@@ -135,6 +135,14 @@ void complete(DgpuTextureDesc& desc, const TypeInfo& type, const rhi::DeviceLimi
     require(
         desc.sample_count == 1 || (desc.mip_count == 1 && type.dimensions == 2 && !type.is_cube),
         "a multisampled texture is 2D and has one mip");
+    if (desc.sample_count > 8)
+        throw Failure(
+            DGPU_EUNSUPPORTED,
+            "desc.sample_count is " + std::to_string(desc.sample_count)
+                + "; no more than 8 are offered, since slang-rhi does not say what a device can do beyond");
+    require(
+        desc.sample_count == 1 || (desc.usage & DGPU_TEXTURE_STORE) == 0,
+        "a multisampled texture cannot have DGPU_TEXTURE_STORE");
     const bool has_depth_use = (desc.usage & DGPU_TEXTURE_DEPTH_STENCIL) != 0;
     require(
         !has_depth_use || is_depth(desc.format), "DGPU_TEXTURE_DEPTH_STENCIL: expected a depth format in desc.format");
@@ -157,6 +165,8 @@ void require_format_support(Device& device, const DgpuTextureDesc& desc, rhi::Fo
                     + "; dgpu_device_format_uses says what it can");
     };
     require(DGPU_TEXTURE_SAMPLE, rhi::FormatSupport::Texture, "read textures of");
+    if (desc.sample_count > 1)
+        require(desc.usage, rhi::FormatSupport::Multisampling, "take several samples of");
     require(DGPU_TEXTURE_STORE, rhi::FormatSupport::ShaderUavStore, "store to");
     require(DGPU_TEXTURE_COLOR_TARGET, rhi::FormatSupport::RenderTarget, "render to");
     require(DGPU_TEXTURE_DEPTH_STENCIL, rhi::FormatSupport::DepthStencil, "test depth in");
@@ -230,6 +240,17 @@ dgpu_buffer_create(DgpuDevice handle, const DgpuBufferDesc* wanted, const void* 
                 std::memcpy(padded.data(), initial, static_cast<std::size_t>(size));
                 initial = padded.data();
             }
+            if (desc.stride_bytes % 4 != 0 || desc.stride_bytes > words)
+                throw Failure(
+                    DGPU_EINVALID,
+                    "desc.stride_bytes: expected a multiple of 4 within the buffer's " + std::to_string(words)
+                        + " bytes, got " + std::to_string(desc.stride_bytes));
+            if (desc.format != DGPU_FORMAT_UNDEFINED)
+            {
+                (void)rhi_format_of(desc.format, "desc.format");
+                if (is_depth(desc.format) || extent_of(desc.format, 1, 1).block_side != 1)
+                    throw Failure(DGPU_EINVALID, "desc.format: expected a plain colour format for a typed buffer");
+            }
             rhi::BufferDesc made;
             made.size = words;
             made.elementSize = desc.stride_bytes;
@@ -237,8 +258,11 @@ dgpu_buffer_create(DgpuDevice handle, const DgpuBufferDesc* wanted, const void* 
             made.usage = rhi_usage_of_buffer(desc.usage);
             made.label = desc.label;
             ComPtr<rhi::IBuffer> buffer;
-            device->require(device->rhi().createBuffer(made, nullptr, buffer.writeRef()), "making a buffer");
-            const auto object = std::make_shared<Buffer>(device, buffer, words, desc.usage);
+            rhi::Result result = device->rhi().createBuffer(made, nullptr, buffer.writeRef());
+            if (result == SLANG_FAIL)
+                result = SLANG_E_OUT_OF_MEMORY; // all that can fail with numbers that were checked
+            device->require(result, "making a buffer");
+            const auto object = std::make_shared<Buffer>(device, buffer, words, desc.usage, desc.format);
             // In a submission of ours: nothing waits for the one that slang-rhi uploads initial data with (as of the
             // slangpy 0.43.1 wheel), so that a buffer released at once would be destroyed under it.
             const ComPtr<rhi::ICommandEncoder> encoder = device->begin();
@@ -338,6 +362,7 @@ extern "C" DgpuTexture dgpu_texture_create(
             if (initial_count != 0)
             {
                 given(initial, "initial");
+                require_one_aspect(desc.format, "initial data");
                 if (initial_count != layers * desc.mip_count)
                     throw Failure(
                         DGPU_EINVALID,
@@ -402,13 +427,9 @@ dgpu_texture_write(DgpuTexture handle, uint32_t layer, uint32_t mip, const DgpuB
                     DGPU_ERANGE,
                     "box: expected to be inside of a mip of " + std::to_string(whole.width) + " x "
                         + std::to_string(whole.height) + " x " + std::to_string(whole.depth) + " texels");
-            const std::uint32_t side = extent_of(desc.format, 1, 1).block_side;
-            const auto on_blocks = [side](std::uint32_t at, std::uint32_t size, std::uint32_t limit)
-            { return at % side == 0 && (size % side == 0 || at + size == limit); };
-            if (!on_blocks(part.x, part.width, whole.width) || !on_blocks(part.y, part.height, whole.height))
-                throw Failure(
-                    DGPU_EINVALID,
-                    "box: this format has blocks of " + std::to_string(side) + " texels, which are written whole");
+            require_one_aspect(desc.format, "dgpu_texture_write");
+            require_whole_blocks(
+                desc.format, part.x, part.y, part.width, part.height, whole.width, whole.height, "box");
             const rhi::SubresourceData data =
                 data_of(given(texels, "texels"), desc.format, part.width, part.height, part.depth, "texels");
             const ComPtr<rhi::ICommandEncoder> encoder = device.begin();
@@ -449,6 +470,19 @@ extern "C" DgpuTextureView dgpu_texture_view_create(DgpuTexture handle, const Dg
             complete_part(desc.first_mip, desc.mip_count, texture->desc.mip_count, "mip");
             if (desc.format == DGPU_FORMAT_UNDEFINED)
                 desc.format = texture->desc.format;
+            const auto is_like = [](DgpuFormat a, DgpuFormat b)
+            {
+                const Extent left = extent_of(a, 1, 1);
+                const Extent right = extent_of(b, 1, 1);
+                return a == b
+                    || (!is_depth(a) && !is_depth(b) && left.block_bytes == right.block_bytes
+                        && left.block_side == right.block_side);
+            };
+            (void)rhi_format_of(desc.format, "desc.format");
+            if (!is_like(desc.format, texture->desc.format))
+                throw Failure(
+                    DGPU_EINVALID,
+                    "desc.format: expected a format of the texture's texel size, and no depth format for colours");
             rhi::TextureViewDesc made;
             made.format = rhi_format_of(desc.format, "desc.format");
             made.subresourceRange = {desc.first_layer, desc.layer_count, desc.first_mip, desc.mip_count};
@@ -505,6 +539,11 @@ extern "C" DgpuSampler dgpu_sampler_create(DgpuDevice handle, const DgpuSamplerD
                 made.comparisonFunc = static_cast<rhi::ComparisonFunc>(desc.compare - DGPU_COMPARE_NEVER);
             }
             made.maxAnisotropy = std::max(checked(desc.max_anisotropy, 16, "desc.max_anisotropy"), 1u);
+            // Written so that NaN fails too.
+            if (!(desc.lod_bias > -1000.0f && desc.lod_bias < 1000.0f && desc.min_lod >= 0.0f
+                  && desc.max_lod >= desc.min_lod))
+                throw Failure(
+                    DGPU_EINVALID, "desc: expected 0 <= min_lod <= max_lod, and a lod_bias between -1000 and 1000");
             made.mipLODBias = desc.lod_bias;
             const bool is_unlimited = desc.min_lod == 0.0f && desc.max_lod == 0.0f;
             made.minLOD = desc.min_lod;

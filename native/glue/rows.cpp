@@ -2,6 +2,8 @@
 
 #include "status.hpp"
 
+#include "slang/offsets.hpp"
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -15,37 +17,6 @@ namespace
 using slang::TypeLayoutReflection;
 using slang::VariableLayoutReflection;
 using TypeKind = slang::TypeReflection::Kind;
-
-// Where a scope's descriptors begin: the offsets of all that encloses a field, by category.
-struct Base
-{
-    std::vector<VariableLayoutReflection*> enclosing;
-    std::uint64_t block_spaces = 0; // of the enclosing parameter blocks
-
-    [[nodiscard]] Base inside(VariableLayoutReflection* variable) const
-    {
-        Base deeper = *this;
-        if (variable != nullptr)
-            deeper.enclosing.push_back(variable);
-        return deeper;
-    }
-
-    [[nodiscard]] std::uint32_t binding(slang::ParameterCategory category) const
-    {
-        std::uint64_t sum = 0;
-        for (VariableLayoutReflection* variable : enclosing)
-            sum += variable->getOffset(category);
-        return static_cast<std::uint32_t>(sum);
-    }
-
-    [[nodiscard]] std::uint32_t space(slang::ParameterCategory category) const
-    {
-        std::uint64_t sum = block_spaces;
-        for (VariableLayoutReflection* variable : enclosing)
-            sum += variable->getBindingSpace(category);
-        return static_cast<std::uint32_t>(sum);
-    }
-};
 
 DgpuRowKind kind_of_resource(TypeLayoutReflection& type)
 {
@@ -75,21 +46,6 @@ DgpuRowKind kind_of_resource(TypeLayoutReflection& type)
     }
 }
 
-// What a constant buffer or parameter block holds, numbered from its element variable: the bindings in what
-// getElementTypeLayout answers have that variable's added already.
-TypeLayoutReflection* contents_of(TypeLayoutReflection& type)
-{
-    VariableLayoutReflection* const element = type.getElementVarLayout();
-    return element != nullptr ? element->getTypeLayout() : nullptr;
-}
-
-std::string joined(const std::string& path, const char* name)
-{
-    if (name == nullptr)
-        return path;
-    return path.empty() ? name : path + '.' + name;
-}
-
 class Walker
 {
 public:
@@ -105,8 +61,8 @@ public:
         TypeLayoutReflection* type = variable.getTypeLayout();
         if (type == nullptr)
             return;
-        Base base = Base{}.inside(&variable);
-        Base block = base;
+        Offsets base = Offsets{}.inside(&variable);
+        Offsets block = base;
         while (type->getKind() == TypeKind::ConstantBuffer || type->getKind() == TypeKind::ParameterBlock)
         {
             block = base.inside(type->getContainerVarLayout());
@@ -120,7 +76,7 @@ public:
     }
 
 private:
-    void members(TypeLayoutReflection& type, const Base& base, const std::string& path)
+    void members(TypeLayoutReflection& type, const Offsets& base, const std::string& path)
     {
         for (unsigned i = 0; i < type.getFieldCount(); ++i)
         {
@@ -134,14 +90,14 @@ private:
         }
     }
 
-    void member(VariableLayoutReflection& variable, const Base& base, const std::string& path)
+    void member(VariableLayoutReflection& variable, const Offsets& base, const std::string& path)
     {
         TypeLayoutReflection* type = variable.getTypeLayout();
         if (type == nullptr)
             return;
         if (type->getKind() == TypeKind::ConstantBuffer || type->getKind() == TypeKind::ParameterBlock)
         {
-            block(*type, variable, base, path);
+            block(*type, base, path);
             return;
         }
         const std::uint64_t plain_bytes = type->getSize();
@@ -155,24 +111,53 @@ private:
             fields_.push_back(std::move(field));
         }
         if (type->getKind() == TypeKind::Struct)
-        {
             members(*type, base, path);
-            return;
-        }
-        resource(*type, base, path);
+        else if (type->getKind() == TypeKind::Array)
+            array(*type, base, path);
+        else
+            resource(*type, *type, 1, base, path);
     }
 
-    void resource(TypeLayoutReflection& outer, const Base& base, const std::string& path)
+    // Resources are one field together. Structs that hold some are named one by one: "layers[1].albedo".
+    void array(TypeLayoutReflection& outer, const Offsets& base, const std::string& path)
     {
         TypeLayoutReflection* type = &outer;
         std::uint64_t count = 1;
         while (type->getKind() == TypeKind::Array && type->getElementTypeLayout() != nullptr)
         {
-            const std::uint64_t length = type->getElementCount();
-            count = length >= SLANG_UNKNOWN_SIZE ? 0 : count * length;
+            count *= type->getElementCount();
             type = type->getElementTypeLayout();
         }
-        const DgpuRowKind kind = kind_of_resource(*type);
+        if (type->getKind() != TypeKind::Struct)
+            resource(*type, outer, count, base, path);
+        else if (type->getBindingRangeCount() != 0)
+            elements(outer, base, path);
+    }
+
+    // require_bindable has refused arrays in arrays.
+    void elements(TypeLayoutReflection& type, const Offsets& base, const std::string& path)
+    {
+        const auto count = static_cast<std::uint32_t>(type.getElementCount());
+        const auto stride = static_cast<std::uint32_t>(type.getElementStride(SLANG_PARAMETER_CATEGORY_UNIFORM));
+        const rhi::ShaderOffset outer = here_.offset;
+        for (std::uint32_t i = 0; i < count; ++i)
+        {
+            here_.offset.uniformOffset = outer.uniformOffset + i * stride;
+            here_.offset.bindingArrayIndex = i;
+            members(*type.getElementTypeLayout(), base, path + '[' + std::to_string(i) + ']');
+        }
+        here_.offset = outer;
+    }
+
+    // `count` of them, in an array of the type `outer` where there are several.
+    void resource(
+        TypeLayoutReflection& type,
+        TypeLayoutReflection& outer,
+        std::uint64_t count,
+        const Offsets& base,
+        const std::string& path)
+    {
+        const DgpuRowKind kind = kind_of_resource(type);
         if (kind == 0)
             return;
         Field field = made(kind, path);
@@ -180,27 +165,20 @@ private:
         field.binding = base.binding(category);
         field.space = base.space(category);
         field.count = static_cast<std::uint32_t>(count);
-        field.shape = type->getResourceShape();
+        field.shape = type.getResourceShape();
         field.is_typed_buffer = (field.shape & SLANG_RESOURCE_BASE_SHAPE_MASK) == SLANG_TEXTURE_BUFFER;
         fields_.push_back(std::move(field));
     }
 
     // A constant buffer or parameter block: an object of its own, whose plain data is one block.
-    void block(TypeLayoutReflection& type, VariableLayoutReflection& variable, const Base& base, const std::string& path)
+    void block(TypeLayoutReflection& type, const Offsets& base, const std::string& path)
     {
         TypeLayoutReflection* const element = contents_of(type);
         if (element == nullptr)
             return;
-        Base outside = base;
-        if (type.getKind() == TypeKind::ParameterBlock)
-        {
-            // What is inside is numbered anew, in a space of the block's own where the target has spaces.
-            outside = Base{};
-            outside.block_spaces =
-                base.block_spaces + variable.getOffset(slang::ParameterCategory::SubElementRegisterSpace);
-        }
+        const Offsets outside = type.getKind() == TypeKind::ParameterBlock ? base.inside_block() : base;
         const Place outer = here_;
-        const Base outer_block = block_;
+        const Offsets outer_block = block_;
         here_.objects.push_back(here_.offset);
         here_.offset = {};
         block_ = outside.inside(type.getContainerVarLayout());
@@ -214,11 +192,13 @@ private:
             field.size_bytes = plain_bytes;
             fields_.push_back(std::move(field));
         }
-        const Base inside = outside.inside(type.getElementVarLayout());
+        const Offsets inside = outside.inside(type.getElementVarLayout());
         if (element->getKind() == TypeKind::Struct)
             members(*element, inside, path);
+        else if (element->getKind() == TypeKind::Array)
+            array(*element, inside, path);
         else
-            resource(*element, inside, path);
+            resource(*element, *element, 1, inside, path);
         here_ = outer;
         block_ = outer_block;
     }
@@ -234,7 +214,7 @@ private:
 
     std::vector<Field>& fields_;
     Place here_;
-    Base block_; // of the plain data around
+    Offsets block_; // of the plain data around
 };
 
 // What a row may be besides its own kind: a constant buffer's contents are data like a value's.
@@ -362,7 +342,7 @@ private:
         const Field& field = fields_[index];
         const std::uint32_t wanted = std::max(row.count, 1u);
         const bool is_data = row.kind == DGPU_ROW_VALUE || row.kind == DGPU_ROW_CONSTANT_BUFFER;
-        if (!is_data && field.count != 0 && wanted > field.count)
+        if (!is_data && wanted > field.count)
             throw Failure(
                 DGPU_EBINDING,
                 called + " has " + std::to_string(wanted) + " elements; '" + field.path + "' has "
@@ -378,7 +358,7 @@ private:
         resolved.place = field.place;
         resolved.kind = row.kind;
         resolved.size_bytes = is_data ? (row.size_bytes != 0 ? row.size_bytes : field.size_bytes) : 0;
-        resolved.count = field.count == 0 ? wanted : field.count;
+        resolved.count = field.count;
         resolved.field = index;
         resolved.path = "step " + std::to_string(step) + ": "
             + (field.place.entry ? entries_[*field.place.entry] : std::string("globals")) + '.' + field.path;

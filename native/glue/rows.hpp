@@ -29,13 +29,13 @@ struct Place
 struct Field
 {
     Place place;
-    std::string path; // from its scope: "material.albedo"
+    std::string path; // from its scope: "material.albedo", "layers[1].albedo"
     DgpuRowKind kind = 0;
     std::uint32_t binding = 0; // of a value: its block's
     std::uint32_t space = 0;
     std::uint64_t offset_bytes = 0; // of a value or a block, in its block
     std::uint64_t size_bytes = 0;   // the same
-    std::uint32_t count = 1;        // elements of an array of resources; 0: without bound
+    std::uint32_t count = 1;        // elements of an array of resources
     SlangResourceShape shape = SLANG_RESOURCE_NONE; // of a buffer or texture
     bool is_typed_buffer = false;
 };

@@ -1,5 +1,6 @@
 #include "compile.hpp"
 
+#include "bindings.hpp"
 #include "layout/sha256.hpp"
 
 #include <algorithm>
@@ -532,6 +533,21 @@ LinkedProgram Compiler::compile(const Request& request, const Say& say)
     return program;
 }
 
+namespace
+{
+
+// PTX comes with the NUL of a C string, which is none of the text: ptxas refuses it. Hosts add it in memory.
+std::span<const std::byte> text_in(std::span<const std::byte> code, const std::string& name)
+{
+    while (!code.empty() && code.back() == std::byte{0})
+        code = code.first(code.size() - 1);
+    if (code.empty() || std::find(code.begin(), code.end(), std::byte{0}) != code.end())
+        throw Rejection("-entry " + name + ": the compiler made PTX with a NUL inside, or nothing else");
+    return code;
+}
+
+} // namespace
+
 std::vector<std::byte> entry_code(
     const LinkedProgram& program, std::size_t entry, const std::string& name, const Say& say)
 {
@@ -549,9 +565,9 @@ std::vector<std::byte> entry_code(
         reject(*program.sources, diagnostics, "-entry " + name + ": no code could be made for this target");
     pass_on(*program.sources, diagnostics, "-entry " + name, say);
     auto bytes = std::span(static_cast<const std::byte*>(code->getBufferPointer()), code->getBufferSize());
-    // NVRTC counts the NUL behind its text as a part of it. Where CUDA wants one, a host adds it.
-    while (program.target == SLANG_PTX && !bytes.empty() && bytes.back() == std::byte{0})
-        bytes = bytes.first(bytes.size() - 1);
+    if (program.target == SLANG_PTX)
+        bytes = text_in(bytes, name);
+    require_same_bindings(program, entry, name, bytes);
     return {bytes.begin(), bytes.end()};
 }
 

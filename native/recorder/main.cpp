@@ -4,6 +4,7 @@
 #include "batch.hpp"
 #include "compile.hpp"
 #include "crash.hpp"
+#include "depfile.hpp"
 #include "files.hpp"
 #include "layout/blob.hpp"
 #include "record.hpp"
@@ -54,7 +55,7 @@ Differences from slangc: buffers use scalar layout unless a -fvk-use-*-layout op
 it; matrices are row-major unless an option says otherwise; code holds no #line unless -line-directive-mode asks for it.
 
 Exit code: 0, or 1 when the program is rejected or an output cannot be written (no file is written then), or 2 when the
-command line is wrong.
+command line is wrong, or 3 when the compiler crashed (no file is written then, either).
 )";
 
 void say(const std::string& text)
@@ -67,28 +68,6 @@ void print(const std::string& text)
 {
     if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
         throw std::system_error(errno, std::generic_category(), "the output cannot be written");
-}
-
-std::string makefile_escaped(const std::string& path)
-{
-    std::string escaped;
-    for (const char c : path)
-    {
-        if (c == ' ' || c == '#' || c == '\\')
-            escaped += '\\';
-        if (c == '$')
-            escaped += '$';
-        escaped += c;
-    }
-    return escaped;
-}
-
-std::string makefile_rule(const std::string& target, const std::vector<std::string>& sources)
-{
-    std::string rule = makefile_escaped(target) + ":";
-    for (const std::string& source : sources)
-        rule += " \\\n  " + makefile_escaped(source);
-    return rule + "\n";
 }
 
 int show_version(bool json)
@@ -143,7 +122,7 @@ int record_layout(recorder::Compiler& compiler, const recorder::Request& request
         files.add({"-o", request.entries[entry].code_path}, code);
     if (!request.depfile_path.empty())
     {
-        const std::string rule = makefile_rule(request.layout_path, sources);
+        const std::string rule = recorder::depfile_rule(request.layout_path, sources);
         files.add({"-depfile", request.depfile_path}, std::as_bytes(std::span(rule)));
     }
     files.add({"-o", request.layout_path}, blob);

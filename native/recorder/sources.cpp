@@ -49,6 +49,13 @@ Place place_in(std::string_view line)
     return {};
 }
 
+// Whether something is there that is neither a file nor a folder: a pipe, a device, a socket.
+bool is_no_file(const std::filesystem::file_status& status)
+{
+    return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+        !std::filesystem::is_directory(status);
+}
+
 SlangResult give(const void* data, std::size_t size, ISlangBlob** out)
 {
     *out = slang_createBlob(data, size);
@@ -120,8 +127,11 @@ std::string Sources::read(const std::string& path)
     const auto fail = [&](int number)
     { throw Rejection(path + ": cannot be read: " + std::generic_category().message(number)); };
     std::error_code error;
-    if (std::filesystem::is_directory(path, error))
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (std::filesystem::is_directory(status))
         fail(EISDIR); // opening one succeeds on Linux, and reading it gives nothing
+    if (is_no_file(status))
+        throw Rejection(path + ": cannot be read: it is no regular file"); // a pipe would be waited on for good
     errno = 0; // the streams leave it to the system's calls below them
     std::ifstream file(path, std::ios::binary);
     if (!file)
@@ -164,7 +174,7 @@ SlangResult Sources::getPathType(const char* name, SlangPathType* out)
 {
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(path_of(name), error);
-    if (!std::filesystem::exists(status))
+    if (!std::filesystem::exists(status) || is_no_file(status))
         return SLANG_E_NOT_FOUND;
     *out = std::filesystem::is_directory(status) ? SLANG_PATH_TYPE_DIRECTORY : SLANG_PATH_TYPE_FILE;
     return SLANG_OK;

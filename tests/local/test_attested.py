@@ -117,7 +117,10 @@ def test_fetched_then_offline_then_without_its_document(world: World) -> None:
         f"  issuer   {own.ISSUER}",
         f"  from     {world.site.url}/tool.json",
         f"  belongs  {world.document}",
-        f"  command  toolchain cache add --cache {world.store.root} --attestation-for {SHA256} tool.json",
+        (
+            f"  command  toolchain cache add --cache {world.store.root} --pins {world.folder / 'pins.toml'} "
+            f"--attestation-for {SHA256} tool.json"
+        ),
     ):
         assert line in err, err
     out, _ = world.run("fetch", "tool", "--check", code=11)

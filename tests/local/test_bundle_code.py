@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bundles import bundles as any_bundles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rule_bundles import SAMPLES, Compiler, with_code
+from rule_bundles import SAMPLES, Compiler, resealed_layout, with_code, with_group
 from spirv import parse as parse_by_test
 from wgsl_derivatives import DIVERGENT, UNIFORM, fragment
 
@@ -18,7 +19,7 @@ from toolchain.bundle.code import Unreadable, facts, read
 from toolchain.bundle.code.facts import CodeFacts
 from toolchain.bundle.format import write
 from toolchain.bundle.model import Bundle, RowKind, Target
-from toolchain.bundle.rules.checking import check, check_file
+from toolchain.bundle.rules.checking import PROFILES, check, check_file
 
 
 @pytest.fixture(scope="module")
@@ -140,13 +141,66 @@ def test_any_words_behind_a_header_are_read_or_refused(words: list[int]) -> None
     reads_or_refuses(Target.VULKAN, data)
 
 
-WGSL_WORDS = "fn struct var let @ < > ( ) { } ; : , array vec3 f32 location 0 binding 1 if else return a b = -> ." * 1
+WGSL_WORDS = "fn struct var let @ < > ( ) { } ; : , array vec3 f32 location 0 binding 1 if else return a b = -> ."
 
 
 @given(words=st.lists(st.sampled_from(WGSL_WORDS.split()), max_size=60))
 def test_any_words_of_wgsl_are_read_or_refused(words: list[str]) -> None:
     reads_or_refuses(Target.WEBGPU, " ".join(words).encode())
     reads_or_refuses(Target.METAL, " ".join(words).encode())
+
+
+def nested_wgsl(inner: str) -> bytes:
+    """Thirty structs, each of which holds the one before it twice."""
+    structs = f"struct S0 {{ a : {inner} }}\n"
+    structs += "".join(f"struct S{n} {{ a : S{n - 1}, b : S{n - 1} }}\n" for n in range(1, 31))
+    return f"{structs}@group(0) @binding(0) var<uniform> all : S30;\n".encode()
+
+
+def nested_msl() -> bytes:
+    structs = "struct S0 { float a; };\n"
+    structs += "".join(f"struct S{n} {{ S{n - 1} a; S{n - 1} b; }};\n" for n in range(1, 31))
+    return f"{structs}[[kernel]] void main_0(S30 constant* all [[buffer(0)]]) {{}}".encode()
+
+
+def nested_spirv(held: int) -> bytes:
+    """Thirty structs in workgroup memory and behind a binding; the first one holds `held`, itself where that is 3."""
+    words = [0x07230203, 0x10500, 0, 99, 0, 2 << 16 | 17, 1, 3 << 16 | 22, 1, 32]
+    words += [3 << 16 | 30, 3, held]
+    for number in range(4, 34):
+        words += [4 << 16 | 30, number, number - 1, number - 1]
+    words += [4 << 16 | 32, 40, 4, 33, 4 << 16 | 59, 40, 41, 4]
+    words += [4 << 16 | 32, 42, 2, 33, 4 << 16 | 59, 42, 43, 2, 4 << 16 | 71, 43, 33, 0, 4 << 16 | 23, 50, 50, 4]
+    words += [4 << 16 | 32, 51, 1, 50, 4 << 16 | 59, 51, 52, 1, 4 << 16 | 71, 52, 30, 0]
+    words += [6 << 16 | 15, 5, 60, 0x6E69616D, 0, 52]
+    return b"".join(word.to_bytes(4, "little") for word in words)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("target", "data"),
+    [
+        (Target.WEBGPU, nested_wgsl("f32")),
+        (Target.WEBGPU, nested_wgsl("S30")),
+        (Target.WEBGPU, b"/*" * 100_000),
+        (Target.METAL, nested_msl()),
+        (Target.METAL, b"/*" * 100_000),
+        (Target.METAL, b"kernel void a(" * 20_000),
+        (Target.METAL, b"kernel " * 40_000),
+        (Target.METAL, b"[[" + b" a" * 100_000),
+        (Target.METAL, b" threadgroup a<" * 20_000),
+        (Target.METAL, b"struct a {" * 20_000),
+        (Target.CUDA, b"\n" * 200_000),
+        (Target.CUDA, b".version 9.0\n.target sm_75\n" + b"/*" * 100_000),
+        (Target.CUDA, b".version 9.0\n.target sm_75\n" + b".entry a(" * 20_000),
+        (Target.VULKAN, nested_spirv(1)),
+        (Target.VULKAN, nested_spirv(3)),
+        (Target.VULKAN, nested_spirv(33)),
+    ],
+    ids=lambda value: value.name if isinstance(value, Target) else value[:12].hex(),
+)
+def test_what_was_made_to_be_slow_is_not(target: Target, data: bytes) -> None:
+    reads_or_refuses(target, data)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -185,6 +239,31 @@ def test_rules_take_damaged_code(bundles: dict[str, Bundle], tmp_path: Path, see
     spoilt = with_code(bundle, group.name, entry.name, code.target, lambda one: replace(one, payload=bytes(data)))
     rules = {one.rule for one in check(spoilt)}
     assert bytes(data) == code.payload or "C5" in rules
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_rules_take_any_layout_that_can_be_read(bundles: dict[str, Bundle], seed: int) -> None:
+    """A layout with right digests and other numbers in it: findings, and no traceback."""
+    chance = random.Random(seed)
+    name = chance.choice(sorted(bundles))
+    group = bundles[name].groups[0]
+    layouts = list(group.layouts)
+    at = chance.randrange(len(layouts))
+    data = bytearray(layouts[at].payload)
+    for _ in range(chance.randint(1, 12)):
+        word = chance.randrange(64 + 22 * 32, len(data)) // 4 * 4
+        data[word : word + 4] = chance.choice([0, 1, 2, 5, 9, 11, 2**32 - 1, 2**31, 4096]).to_bytes(4, "little")
+    layouts[at] = replace(layouts[at], payload=resealed_layout(bytes(data[: len(layouts[at].payload)])))
+    check(with_group(bundles[name], name, lambda one: replace(one, layouts=tuple(layouts))))
+
+
+@settings(max_examples=60, deadline=None)
+@given(bundle=any_bundles(), profiles=st.lists(st.sampled_from(sorted(PROFILES)), max_size=3))
+def test_rules_take_any_bundle(bundle: Bundle, profiles: list[str]) -> None:
+    for finding in check(bundle, profiles=profiles):
+        assert finding.where
+        assert finding.hint
 
 
 def test_what_is_no_code_breaks_e1(bundles: dict[str, Bundle], tmp_path: Path) -> None:

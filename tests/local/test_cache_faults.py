@@ -525,6 +525,47 @@ def test_verify_names_every_leftover_and_prune_removes_what_is_ours(store: Store
     fetch(store, archive, offline=True)
 
 
+STRANGERS: tuple[str, ...] = ("archives/NOTES.md", "records/notes.txt", "records/keys.json", "locks/x", "locks/my.lock")
+STRANGERS += ("partial/draft.part", "partial/NOTES.md", f"partial/{'0' * 64}.bak", f"records/{'0' * 64}.json.bak")
+
+
+@pytest.mark.parametrize("name", STRANGERS)
+def test_prune_leaves_files_that_have_no_name_of_ours(store: Store, name: str) -> None:
+    store.prepare()
+    (store.root / name).write_text("somebody's work")
+    for every in (None, set[Sha256]()):
+        assert cache.prune(store, keep=every, damaged=True, dry_run=False).removed == ()
+    assert (store.root / name).read_text() == "somebody's work"
+    (finding,) = cache.verify(store, jobs=1)
+    assert (finding.rule, finding.where) == ("cache.unknown", str(store.root / name))
+    assert "by hand" in finding.hint
+
+
+def test_a_folder_that_was_never_a_cache_is_refused(tmp_path: Path) -> None:
+    theirs = tmp_path / "project"
+    (theirs / "archives").mkdir(parents=True)
+    (theirs / "locks").mkdir()
+    (theirs / "archives" / ("0" * 64)).write_bytes(b"somebody's work")
+    (theirs / "README.md").touch()
+    (theirs / "CACHEDIR.TAG").write_bytes(b"Signature: 8a477f597d28d172789f06886806bc55\n# of another program\n")
+    for work in (
+        lambda: cache.entries(Store(theirs)),
+        lambda: cache.verify(Store(theirs), jobs=1),
+        lambda: cache.prune(Store(theirs), keep=None, damaged=True, dry_run=False),
+    ):
+        with pytest.raises(CacheError, match=r"project is no cache: .* seen one without CACHEDIR\.TAG"):
+            work()
+    assert (theirs / "archives" / ("0" * 64)).read_bytes() == b"somebody's work"
+
+
+@pytest.mark.parametrize("there", [(), ("archives",), ("archives", "locks", "partial", "records", "notes")])
+def test_what_can_be_a_cache_is_taken_for_one(tmp_path: Path, there: tuple[str, ...]) -> None:
+    """Empty, begun by a killed process, or without its tag."""
+    for name in there:
+        (tmp_path / name).mkdir()
+    assert cache.entries(Store(tmp_path)) == []
+
+
 def test_prune_keeps_what_is_pinned_even_damaged_unless_told(store: Store) -> None:
     with raw_server(ranged(DATA)) as server:
         archive = pinned(DATA, server.url())
@@ -661,7 +702,7 @@ def test_an_export_follows_a_link_and_replaces_regular_files_alone(store: Store,
     for before in (None, b"old"):
         if before is not None:
             real.write_bytes(before)
-        write_bundle(link, archives, store)
+        write_bundle(link, archives, store, force=before is not None)
         assert link.is_symlink()
         assert read_bundle(real, Store(tmp_path / "other")) == (archives[0].archive.sha256,)
         assert [path.name for path in real.parent.iterdir()] == ["real.tar"]
@@ -690,11 +731,49 @@ def test_a_bundle_carries_archives_and_records(store: Store, tmp_path: Path) -> 
     assert cache.verify(other, jobs=1) == []
 
 
+def test_an_export_replaces_nothing_but_bundles(store: Store, tmp_path: Path) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archives = fetch(store, pinned(DATA, server.url()))
+    mine = tmp_path / "mine.txt"
+    mine.write_text("mine")
+    with pytest.raises(CacheError, match="no export wrote"):
+        write_bundle(mine, archives, store)
+    for force in (False, True):
+        with pytest.raises(CacheError, match="pins file"):
+            write_bundle(mine, archives, store, force=force, protected=[mine])
+        with pytest.raises(CacheError, match="in the cache"):
+            write_bundle(archives[0].path, archives, store, force=force)
+        with pytest.raises(CacheError, match="in the cache"):
+            write_bundle(store.root / "new.tar", archives, store, force=force)
+    assert mine.read_text() == "mine"
+    write_bundle(mine, archives, store, force=True)
+    write_bundle(mine, archives, store)
+    assert read_bundle(mine, Store(tmp_path / "other")) == (archives[0].archive.sha256,)
+
+
+def test_a_bundle_that_was_cut_between_members_is_refused(store: Store, tmp_path: Path) -> None:
+    import tarfile
+
+    with raw_server(lambda request: reply(body=request.path.encode() * 500)) as server:
+        archives = [pinned(f"/{n}".encode() * 500, server.url(f"/{n}")) for n in range(3)]
+        write_bundle(tmp_path / "a.tar", fetch(store, *archives), store)
+    whole = (tmp_path / "a.tar").read_bytes()
+    with tarfile.open(tmp_path / "a.tar") as tar:
+        ends = [member.offset for member in tar][1:]
+    for number, end in enumerate(ends):
+        (tmp_path / "cut.tar").write_bytes(whole[:end])
+        with pytest.raises(ArchiveError, match=f"cut off: it lacks {6 - number} of the 6 members"):
+            read_bundle(tmp_path / "cut.tar", Store(tmp_path / "other"))
+    assert not (tmp_path / "other").exists()
+
+
 def _tar(path: Path, *members: tuple[str, bytes, bytes]) -> Path:
-    """A tar of (name, data, type)."""
+    """A tar of (name, data, type), with a bundle's index in front."""
     import io
     import tarfile
 
+    index = "\n".join(["gpu-toolchain bundle 1", *(name for name, _, _ in members), ""]).encode()
+    members = (("index", index, tarfile.REGTYPE), *members)
     with tarfile.open(path, "w") as tar:
         for name, data, kind in members:
             member = tarfile.TarInfo(name)

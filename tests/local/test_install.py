@@ -270,6 +270,7 @@ def test_verify_names_damage_leftovers_and_strangers(world: World) -> None:
     os.utime(text, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert installed.verify(world.paths.toolchains, full=False) == [], "size, mode and time are as they were"
     (root.parent / "half-1-000000000000").mkdir()
+    (root.parent / "half-1-000000000000" / "toolchain.json").touch()
     (root.parent / "stranger").touch()
     dead = subprocess.Popen(["/bin/true"])
     dead.wait()
@@ -279,3 +280,19 @@ def test_verify_names_damage_leftovers_and_strangers(world: World) -> None:
     assert set(found) == {"tree.content", "root.record", "root.unknown", "root.leftover"}
     assert found["tree.content"].where == str(text)
     assert str(dead.pid) in found["root.leftover"].where
+
+
+def test_locks_and_build_folders_of_other_names_are_not_ours(tmp_path: Path) -> None:
+    for name in (".locks/mine.lock", ".locks/notes", ".builds/mine/notes"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    stale = tmp_path / ".locks" / "tool-1.0-0123456789ab.lock"
+    stale.touch()
+    assert installed.leftovers(tmp_path) == [stale]
+    assert installed.unused_builds(tmp_path) == []
+
+
+def test_a_bin_folder_that_this_platform_lacks_is_not_named(world: World) -> None:
+    world.pin = dataclasses.replace(world.pin, bin=(PurePosixPath("bin"), PurePosixPath("Scripts")))
+    toolchain = world.install().toolchain
+    assert toolchain.environment().path == (f"{toolchain.root}/bin",)

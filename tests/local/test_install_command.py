@@ -6,6 +6,7 @@ import io
 import json
 import os
 import random
+import re
 import shlex
 import signal
 import subprocess
@@ -288,6 +289,47 @@ def test_of_a_root_that_is_a_link_the_link_is_removed(toolchain: Toolchain) -> N
     assert not [path for path in toolchain.roots.iterdir() if path.name not in (".locks", ".receipts")]
 
 
+def test_one_of_several_is_uninstalled_by_its_version_or_its_folder(toolchain: Toolchain) -> None:
+    for version in ("1.0", "1.1", "1.2", "1.3"):
+        toolchain.pins.write_text(re.sub(r'version = "[^"]*"', f'version = "{version}"', toolchain.pins.read_text()))
+        assert toolchain.run("install", "tool").status == 0
+    several = toolchain.run("uninstall", "tool")
+    assert several.status == 16
+    assert "hint: name one as tool@1.0 or tool@1.1 or tool@1.2 or tool@1.3\n" in several.stderr
+    assert toolchain.run("uninstall", "tool@1.0").status == 0
+    folders = {path.name.split("-")[1]: path for path in toolchain.roots.glob("tool-*")}
+    assert set(folders) == {"1.1", "1.2", "1.3"}
+    assert toolchain.run("uninstall", folders["1.1"].name, str(folders["1.2"])).status == 0
+    assert list(toolchain.roots.glob("tool-*")) == [folders["1.3"]]
+    (folders["1.3"] / "toolchain.json").write_text("{")
+    assert toolchain.run("uninstall", "tool@1.2").status == 16
+    assert toolchain.run("uninstall", "tool@1.3").status == 0
+
+
+def test_folders_of_others_are_called_that_and_left_alone(toolchain: Toolchain, site: Site) -> None:
+    toolchain.run("install", "tool")
+    root = root_of(toolchain)
+    toolchain.run("uninstall", "tool")
+    for folder in (toolchain.roots / "my project", root):
+        folder.mkdir()
+        (folder / "work").touch()
+    asked = len(site.requests)
+    for options in ((), ("--force",)):
+        ended = toolchain.run("install", "tool", *options)
+        assert (ended.status, "move it away" in ended.stderr) == (16, True)
+    assert len(site.requests) == asked
+    listed = toolchain.run("list")
+    assert listed.stdout.count("not ours") == 2
+    assert "damaged" not in listed.stdout
+    findings = toolchain.run("cache", "verify", "--json").json()["findings"]
+    assert {one["where"]: one["rule"] for one in findings} == {
+        str(root): "root.unknown",
+        str(toolchain.roots / "my project"): "root.unknown",
+    }
+    assert toolchain.run("uninstall", "tool", "--all").status == 16
+    assert (root / "work").exists()
+
+
 @pytest.mark.parametrize("kind", ["file", "dangling link"])
 def test_what_stands_in_a_roots_place_is_not_replaced(toolchain: Toolchain, site: Site, kind: str) -> None:
     toolchain.run("install", "tool")
@@ -338,7 +380,7 @@ def test_uninstall_takes_a_damaged_root_and_names_the_profiles(toolchain: Toolch
     toolchain.run("install", "tool", "--profile", "source")
     several = toolchain.run("uninstall", "tool")
     assert several.status == 16
-    assert "--profile" in several.stderr
+    assert "name one with --profile" in several.stderr
     assert toolchain.run("uninstall", "tool", "--profile", "source").status == 0
     missing = toolchain.run("env", "tool", "--profile", "source")
     assert "tool (source) is not installed" in missing.stderr
@@ -476,21 +518,25 @@ def test_a_path_comes_out_of_env_as_it_is_whatever_the_locale(toolchain: Toolcha
     assert str(root) in ended.stdout, ended.stderr
 
 
-def test_a_root_with_a_colon_has_no_environment(toolchain: Toolchain) -> None:
+def test_a_root_with_a_colon_has_no_environment_for_a_shell(toolchain: Toolchain) -> None:
     root = toolchain.here / "a:b"
     toolchain.run("install", "tool", "--root", str(root))
     ended = toolchain.run("env", "tool", "--root", str(root))
     assert ended.status == 16
     assert "--root" in ended.stderr
+    for form in ("--cmake", "--json"):
+        assert str(root) in toolchain.run("env", "tool", "--root", str(root), form).stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "status"), [(("list",), 0), (("pins", "list"), 0), (("install", "nosuch"), 10), (("nosuch",), 2)]
 )
-@pytest.mark.parametrize("streams", [">&-", "2>/dev/full", ">&- 2>&-"])
-def test_closed_and_full_streams_leave_the_exit_code_alone(
+@pytest.mark.parametrize("streams", ["<&- >&-", "2>/dev/full", ">&- 2>&-"])
+def test_a_closed_output_is_a_lost_one_and_messages_may_be_lost(
     toolchain: Toolchain, arguments: tuple[str, ...], status: int, streams: str
 ) -> None:
+    if ">&- " in f"{streams} " and status == 0:  # the others say nothing on stdout
+        status = 141
     ended = subprocess.run(
         ["/bin/bash", "-c", f"{shlex.quote(sys.executable)} -m toolchain {shlex.join(arguments)} {streams}"],
         cwd=toolchain.here,
@@ -507,3 +553,54 @@ def test_a_pins_file_that_leads_nowhere_is_an_error(toolchain: Toolchain) -> Non
     (toolchain.here / "pins.toml").rename(toolchain.here / "elsewhere.toml")
     (toolchain.here / "pins.toml").symlink_to("nowhere")
     assert toolchain.run("pins", "list", TOOLCHAIN_PINS="").status == 10
+
+
+def test_a_local_pins_file_that_leads_nowhere_is_an_error(toolchain: Toolchain) -> None:
+    assert toolchain.run("install", "tool").status == 0
+    (toolchain.here / "pins.local.toml").symlink_to("nowhere")
+    for arguments in (("pins", "list"), ("install", "tool")):
+        ended = toolchain.run(*arguments)
+        assert (ended.status, "pins.local.toml: cannot read" in ended.stderr) == (10, True)
+
+
+@pytest.mark.parametrize("option", ["--pins", "--cache", "--root"])
+def test_an_empty_path_is_wrong_usage(toolchain: Toolchain, option: str) -> None:
+    for arguments in (("cache", "path"), ("install", "tool")):
+        ended = toolchain.run(*arguments, option, "")
+        assert (ended.status, f"{option}: expected a path" in ended.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("arguments", [("cache", "verify"), ("cache", "list"), ("cache", "prune"), ("list",)])
+def test_a_folder_that_is_named_and_not_there_is_an_error(toolchain: Toolchain, arguments: tuple[str, ...]) -> None:
+    assert toolchain.run(*arguments).status == 0  # nothing is there yet where the environment says
+    for option in ("--cache", "--root"):
+        ended = toolchain.run(*arguments, option, "no such folder")
+        assert (ended.status, f"{option}: there is no folder" in ended.stderr) == (2, True)
+    (toolchain.here / "file").touch()
+    if arguments != ("cache", "list"):
+        ended = toolchain.run(*arguments, TOOLCHAIN_ROOT=str(toolchain.here / "file"))
+        assert (ended.status, "seen a file" in ended.stderr) == (16, True)
+
+
+@pytest.mark.parametrize("arguments", [("list",), ("install", "tool"), ("pins", "list"), ("pins", "check", "--json")])
+def test_a_folder_that_was_deleted_is_called_that(toolchain: Toolchain, arguments: tuple[str, ...]) -> None:
+    gone = toolchain.here / "gone"
+    gone.mkdir()
+    program = f"{shlex.quote(sys.executable)} -P -m toolchain {shlex.join(arguments)}"
+    if sys.version_info < (3, 11):
+        program = program.replace(" -P ", " ")
+    environment = {**toolchain.environment(), "TOOLCHAIN_PINS": "pins.toml"}
+    ended = subprocess.run(
+        ["/bin/bash", "-c", f'cd "$0" && rmdir "$0" && {program}', str(gone)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2, ended.stderr
+    assert "the current folder is gone" in (ended.stdout if "--json" in arguments else ended.stderr)
+
+
+def test_completion_of_an_unknown_shell_is_wrong_usage(toolchain: Toolchain) -> None:
+    ended = toolchain.run(_TOOLCHAIN_COMPLETE="nosuch_source")
+    assert (ended.status, "no completion for that shell" in ended.stderr) == (2, True)

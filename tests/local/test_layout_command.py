@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from layouts import PARTICLES, RECORDED, resealed
 
+from toolchain.errors import LayoutError
+
 
 def run(*arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "toolchain", "layout", *arguments]
@@ -115,3 +117,8 @@ def test_check_looks_at_every_file_also_beside_one_that_cannot_be_read(tmp_path:
     ended = run("check", tmp_path / "absent", bad, "--json")
     document = json.loads(ended.stdout)
     assert (len(document["findings"]), len(document["unreadable"]), ended.returncode) == (1, 1, 21)
+
+
+def test_help_names_the_exit_code_that_it_has(tmp_path: Path) -> None:
+    assert f" {LayoutError.exit_code} when one cannot be read" in " ".join(run("check", "--help").stdout.split())
+    assert run("check", tmp_path / "none").returncode == LayoutError.exit_code

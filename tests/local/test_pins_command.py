@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 from http_server import Site, serve
 
-from toolchain.errors import PatchError
+from toolchain import pins_update
+from toolchain.errors import CacheError, PatchError
 from toolchain.sources.trees import patch
 
 A, B = "a" * 64, "b" * 64
@@ -422,6 +423,56 @@ def test_update_of_urls(folder: Path, site: Site) -> None:
     assert archive["urls"] == [f"{site.url}/gone/v1.3/u-1.3.zip", f"{site.url}/v1.3/u-1.3.zip"]
     assert archive["sha256"] == hashlib.sha256(b"zip").hexdigest()
     assert (archive["file"], archive["size"], archive["verification"]) == ("u-1.3.zip", 3, "seen")
+
+
+def test_update_changes_no_host_and_no_port(folder: Path, site: Site) -> None:
+    """A pin of version 127.0.0.1 at 127.0.0.1, and of a mirror that is called after the version."""
+    port, path = site.url.rpartition(":")[2], "v127.0.0.1/u-127.0.0.1.zip"
+    text = url_pins(site).replace(
+        f"{site.url}/gone/v1.2/u-1.2.zip", f"https://v127.0.0.1.invalid:{port}/{path}?at=127.0.0.1"
+    )
+    text = text.replace(f"{site.url}/v1.2/u-1.2.zip", f"{site.url}/{path}").replace('"1.2"', '"127.0.0.1"')
+    (folder / "pins.toml").write_text(text)
+    site.pages["/v127.0.0.2/u-127.0.0.2.zip"] = ("application/zip", b"zip")
+    ended = run(folder, "update", "u", "127.0.0.2")
+    assert ended.returncode == 0, ended.stderr
+    archive = json.loads(run(folder, "show", "u", "--json").stdout)["pins"][0]["archives"][0]
+    mirror = f"https://v127.0.0.1.invalid:{port}/v127.0.0.2/u-127.0.0.2.zip?at=127.0.0.1"
+    assert archive["urls"] == [mirror, f"{site.url}/v127.0.0.2/u-127.0.0.2.zip"]
+    assert f"url          {site.url}/v127.0.0.1/u-127.0.0.1.zip\n" in ended.stdout
+    assert f"-> {site.url}/v127.0.0.2/u-127.0.0.2.zip\n" in ended.stdout
+
+
+@pytest.mark.parametrize("version", ["", " ", "1 2", "../1", "v\n1", "-1.3"])
+def test_update_to_what_is_no_version_is_wrong_usage(folder: Path, version: str) -> None:
+    ended = run(folder, "update", "tool", "--", version)
+    assert (ended.returncode, "VERSION" in ended.stderr) == (2, True)
+    ended = run(folder, "update", "tool", "1.3", f"--package=tool={version}")
+    assert (ended.returncode, "--package" in ended.stderr) == (2, True)
+
+
+def test_update_says_what_went_wrong_with_the_network_in_a_sentence(folder: Path, site: Site) -> None:
+    (folder / "pins.toml").write_text(url_pins(site).replace(site.url, "http://127.0.0.1:9"))
+    for arguments in (("u", "1.3"),):
+        ended = run(folder, "update", *arguments)
+        assert ended.returncode == 11
+        assert "error: cannot reach http://127.0.0.1:9/v1.3/u-1.3.zip: Connection refused\n" in ended.stderr
+    (folder / "pins.toml").write_text(PINS)
+    ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX="http://127.0.0.1:9/simple")
+    assert "simple/tool/: Connection refused\n" in ended.stderr
+
+
+def test_update_of_a_file_that_cannot_be_written_is_no_fault_of_the_pins(folder: Path, site: Site) -> None:
+    (folder / "pins.toml").write_text(url_pins(site))
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
+    with pytest.raises(CacheError, match="cannot be written"):
+        pins_update.write(folder / "no folder" / "pins.toml", "")
+
+
+@pytest.mark.parametrize("index", ["no such folder", "/no/such/folder", "file:///no/such/folder"])
+def test_an_index_folder_that_is_not_there_is_called_that(folder: Path, index: str) -> None:
+    ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=index)
+    assert (ended.returncode, "TOOLCHAIN_PIP_INDEX: there is no folder" in ended.stderr) == (2, True), ended.stderr
 
 
 def test_update_of_urls_that_are_gone_writes_nothing(folder: Path, site: Site) -> None:

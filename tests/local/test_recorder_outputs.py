@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import socket
@@ -12,7 +13,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from recording import Recorder
+from recording import BUILD, CHECKOUT, Recorder
+
+from toolchain import layout
+from toolchain.digest import Sha256
+from toolchain.errors import FetchError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and devices are made as on POSIX")
 
@@ -203,3 +208,37 @@ def test_two_outputs_are_not_one_file(recorder: Recorder, tmp_path: Path, spelli
         assert ended.returncode == 2, ended.stderr
         assert f" {path}: is the same file as -o out" in ended.stderr
         assert contents(tmp_path) == before
+
+
+@pytest.fixture(scope="session")
+def cuda_tools() -> dict[str, Path]:
+    """The roots of NVRTC and ptxas, as `toolchain install` makes them from the user's cache."""
+    command = [sys.executable, "-m", "toolchain", "install", "nvrtc", "ptxas", "--offline", "--json", "--quiet"]
+    ended = subprocess.run(
+        [*command, "--root", BUILD / "toolchains"], cwd=CHECKOUT, capture_output=True, text=True, check=False
+    )
+    if ended.returncode == FetchError.exit_code:
+        pytest.skip("the cache lacks nvrtc or ptxas: toolchain fetch nvrtc ptxas")
+    assert ended.returncode == 0, ended.stderr
+    return {one["name"]: Path(one["root"]) for one in json.loads(ended.stdout)["installed"]}
+
+
+def test_ptx_is_text_that_ptxas_takes(recorder: Recorder, tmp_path: Path, cuda_tools: dict[str, Path]) -> None:
+    """The compiler hands PTX out with a NUL behind it, which ptxas refuses."""
+    program(tmp_path)
+    ended = subprocess.run(
+        [recorder.program, *ARGUMENTS[:-1], "ptx", "-o", "code", "-o", "layout"],
+        cwd=tmp_path,
+        env={**os.environ, "LD_LIBRARY_PATH": str(cuda_tools["nvrtc"] / "lib")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    code = (tmp_path / "code").read_bytes()
+    (entry,) = layout.load(tmp_path / "layout").entry_points
+    assert entry.code is not None
+    assert (entry.code.size, entry.code.sha256) == (len(code), Sha256.of(code).hex)
+    assert b"\0" not in code
+    ptxas = cuda_tools["ptxas"] / "bin" / "ptxas"
+    subprocess.run([ptxas, "-arch", "sm_90", "code", "-o", "cubin"], cwd=tmp_path, check=True)

@@ -51,6 +51,22 @@ RWStructuredBuffer<float> result;
         ["-entry", "v", "-entry", "f"],
         ["shader.slang:3: f and v (", "shader.slang:2) both take uniform parameters"],
     ),
+    **{
+        f"a binding that {target} has elsewhere": (
+            """
+struct Table { float scale; StructuredBuffer<float> values; }
+RWStructuredBuffer<float> result;
+[shader("compute")] [numthreads(1, 1, 1)]
+void main(uniform StructuredBuffer<float> source, uniform ParameterBlock<Table> table)
+{
+    result[0] = source[0] * table.scale + table.values[0];
+}
+""",
+            ["-target", target, "-entry", "main", "-o", "code"],
+            [name, "descriptor set 1, binding 2", "descriptor set 1, binding 1", "move the ParameterBlock"],
+        )
+        for target, name in (("spirv", "entryPointParams.table.values"), ("wgsl", "entryPointParams_table_values"))
+    },
     "code that WGSL refuses": (
         """
 [format("rgba16f")] RWTexture2D<float4> image;

@@ -56,6 +56,18 @@ def test_a_tree_is_as_it_was_sealed(sealed: tuple[Path, Manifest]) -> None:
     assert tree.scan(root) == manifest
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFOs")
+@pytest.mark.timeout(20)
+def test_a_fifo_in_place_of_what_is_said_of_a_tree_is_waited_for_by_nobody(sealed: tuple[Path, Manifest]) -> None:
+    root, _ = sealed
+    for name in (tree_stat.STAMP_NAME, tree.RECORD_NAME):
+        (root / name).unlink()
+        os.mkfifo(root / name)
+    assert tree_stat.differences(str(root)) is None
+    with pytest.raises(InstallError, match="it is no regular file"):
+        tree.read_record(root)
+
+
 def touched(path: Path) -> None:
     path.write_bytes(path.read_bytes())
 

@@ -35,7 +35,7 @@ def everything_beside(outer: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(outer)): path.read_bytes()
         for path in outer.rglob("*")
-        if path.is_file() and "root" not in path.relative_to(outer).parts
+        if "root" not in path.relative_to(outer).parts and path.is_file()
     }
 
 

@@ -44,6 +44,7 @@ class TinyHost:
             "replay/replay.cpp": "int answer() { return 42; }\n",
             "glue/host.cpp": "int answer();\nint host() { return answer(); }\n",
             "glue/dgpu.h": "int host();\n",
+            "bundle/none": "",
             "cmake/none": "",
             "layout/none": "",
             "rhi/none": "",

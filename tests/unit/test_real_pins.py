@@ -120,3 +120,8 @@ def test_no_registry_stands_in_a_url() -> None:
 
 def test_file_and_patches_are_in_order() -> None:
     assert check(PINS, TOP / "patches") == []
+
+
+def test_what_slang_opens_by_name_alone_is_on_the_dynamic_linkers_path() -> None:
+    for name in ("nvrtc", "dxc"):
+        assert ("LD_LIBRARY_PATH", ("{root}/lib",)) in PINS.get(name, Profile.PREBUILT).env

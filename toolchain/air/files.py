@@ -35,10 +35,11 @@ _TURN = 128
 
 @dataclass(frozen=True)
 class Unit:
-    """One module to check; `entry` is its place in a library."""
+    """One module to check; `entry` is its place in a library, `kernel` the one kernel that it must have, if known."""
 
     path: Path
     entry: metallib.Entry | None = None
+    kernel: str | None = None
 
     @property
     def name(self) -> str:
@@ -124,7 +125,8 @@ def examine(unit: Unit, policy: Policy, read: Source | None = None) -> tuple[Out
     except AirError as error:
         return Outcome(unit.name, error=error), None
     complaint = None if read.printed else llvm.assembly_complaint(read.text)
-    expected = (unit.entry.name,) if unit.entry is not None and unit.entry.kind == "kernel" else None
+    kernel = unit.entry.name if unit.entry is not None and unit.entry.kind == "kernel" else unit.kernel
+    expected = None if kernel is None else (kernel,)
     subject = Subject(module, policy.limits, expected, complaint)
     outcome = Outcome(
         unit.name,

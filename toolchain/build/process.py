@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import selectors
 import shlex
 import signal
 import subprocess
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +18,8 @@ from toolchain.errors import ProcessError
 
 # How much of a failed program's output an error shows: enough for a compiler's first and last words, not a flood.
 SHOWN_LINES = 30
+
+END_GRACE_S = 5.0  # what is asked to end gets so long, then it is killed
 
 POSIX = os.name == "posix"  # how command lines are written on this machine
 
@@ -98,7 +102,7 @@ def stream(
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                start_new_session=os.name == "posix",  # so that ending it ends what it started: Ninja, compilers
+                start_new_session=POSIX,  # so that what it started can be told and ended: Ninja, compilers
             )
         except OSError as error:
             raise _not_started(argv, error) from error
@@ -183,12 +187,52 @@ class Conversation:
 
 
 def _end_with_children(child: subprocess.Popen[bytes]) -> None:
-    if os.name == "posix":
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-    else:
+    """End a program that leads a session, and all that it started.
+
+    Ninja gives each job a process group of its own, which no signal to ours reaches; asked to end, it ends its jobs and
+    waits for them. What does not obey is killed: our group, and where /proc tells of them, the session's other groups.
+    """
+    if not POSIX:
         child.kill()
-    child.wait()
+        child.wait()
+        return
+    try:
+        _signal_group(child.pid, signal.SIGTERM)
+        _drain(child, END_GRACE_S)
+    finally:  # also where a second signal ends the patience
+        members = _session(child.pid)
+        _signal_group(child.pid, signal.SIGKILL)
+        for pid in members:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        child.wait()
+
+
+def _signal_group(group: int, number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: EPERM where only a zombie is left
+        os.killpg(group, number)
+
+
+def _drain(child: subprocess.Popen[bytes], timeout_s: float) -> None:
+    """Read what a program still prints, until all that hold its output have ended or the time is over."""
+    assert child.stdout is not None  # noqa: S101 - PIPE was asked for
+    deadline = time.monotonic() + timeout_s
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdout, selectors.EVENT_READ)
+        while (left_s := deadline - time.monotonic()) > 0:
+            if selector.select(left_s) and not os.read(child.stdout.fileno(), 65536):
+                return
+
+
+def _session(leader: int) -> list[int]:
+    """The processes of a session, as Linux' /proc tells of them (proc_pid_stat(5)); none elsewhere."""
+    members = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            fields = stat.read_bytes().rpartition(b")")[2].split()  # the name before it may hold anything
+            if int(fields[3]) == leader:
+                members.append(int(stat.parent.name))
+    return members
 
 
 def inherited(name: str) -> str:

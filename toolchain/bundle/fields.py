@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from toolchain.bundle.code.facts import Contents, Leaf
-from toolchain.bundle.code.spirv_types import MOST_LEAVES, MOST_LEVELS, elements
+from toolchain.bundle.code.spirv_types import MOST_LEAVES, MOST_LEVELS, MOST_STEPS, elements
 from toolchain.bundle.model import Row, RowKind
 from toolchain.layout import names
 from toolchain.layout.model import Layout, Size, Type, TypeLayout, VarLayout
@@ -114,6 +114,7 @@ class _Walk:
     layout: Layout
     fields: list[Field] = field(default_factory=list)
     entry: str | None = None
+    steps: int = MOST_STEPS  # a file may describe structs that hold each other many times over
 
     def scope(self, reference: int | None, entry: str | None) -> Field | None:
         """Append a scope's fields; the block of its own values."""
@@ -162,7 +163,8 @@ class _Walk:
     def _members(self, kind: TypeLayout, base: _Base, path: str, at: int, block: _Block, level: int) -> None:
         for member in kind.fields:
             var = self._var(member.var_layout)
-            if var is not None and len(self.fields) < MOST_FIELDS and level < MOST_LEVELS:
+            self.steps -= 1
+            if var is not None and len(self.fields) < MOST_FIELDS and level < MOST_LEVELS and self.steps > 0:
                 self._member(var, base.inside(var), _joined(path, self._name(var)), at, block, level)
 
     def _member(self, var: VarLayout, base: _Base, path: str, above: int, block: _Block, level: int) -> None:
@@ -299,7 +301,8 @@ class _Walk:
         return Contents(size, tuple(sorted(leaves)), truncated=len(leaves) > MOST_LEAVES)
 
     def _leaves(self, kind: TypeLayout, at: int, leaves: list[Leaf], level: int) -> None:
-        if level > MOST_LEVELS or len(leaves) > MOST_LEAVES:
+        self.steps -= 1
+        if level > MOST_LEVELS or len(leaves) > MOST_LEAVES or self.steps < 0:
             return
         size = _number(kind.size(names.UNIFORM))
         declared, element = self._type(kind.type), self._type_layout(kind.element_type_layout)

@@ -1,4 +1,4 @@
-"""`toolchain bundle`: shader bundles made from their manifests."""
+"""`toolchain bundle`: shader bundles made from their manifests, and looked at (`bundle_views`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from toolchain import regenerate as operation
 from toolchain.build import recorder
 from toolchain.bundle import manifest as manifests
 from toolchain.bundle.model import Target
-from toolchain.cli import document, locations
+from toolchain.cli import bundle_views, document, locations
 from toolchain.cli import progress as drawing
 from toolchain.cli.install import pinned_key
 from toolchain.cli.options import Settings, with_settings
@@ -29,7 +29,11 @@ _STATE = "bundles"  # beside the archives: notes of what bundles were made from,
 
 @click.group()
 def bundle() -> None:
-    """Make shader bundles."""
+    """Make shader bundles, and look into them."""
+
+
+for _view in bundle_views.COMMANDS:
+    bundle.add_command(_view)
 
 
 @bundle.command()

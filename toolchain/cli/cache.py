@@ -11,7 +11,7 @@ from toolchain import installed
 from toolchain.cli import document
 from toolchain.cli.fetch import platform_option, profile_option, select
 from toolchain.cli.options import Settings, with_settings
-from toolchain.cli.pinned import complete_pin, load_pins
+from toolchain.cli.pinned import complete_pin, load_pins, pin_files
 from toolchain.cli.progress import size_text
 from toolchain.cli.text import count
 from toolchain.digest import Sha256
@@ -44,6 +44,7 @@ def path_(settings: Settings) -> None:
 @with_settings
 def list_(settings: Settings) -> None:
     """List the archives in the cache, and which pins use them. Nothing is hashed: see `verify`."""
+    settings.require_given()
     store = Store(settings.paths.cache)
     users = _users(load_pins(settings))
     entries = operation.entries(store)
@@ -114,6 +115,7 @@ def verify(settings: Settings, stat: bool) -> None:
     Attestations that pins demand of the archives are verified again, too. Exit code 1 when anything is not as it
     should be.
     """
+    settings.require_given()
     store = Store(settings.paths.cache)
     findings = operation.verify(store, jobs=_JOBS)
     findings += operation.unattested(store, [one for pin in load_pins(settings).pins for one in pin.archives])
@@ -151,10 +153,12 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
     A cache that several projects share may hold what only the others pin: look with --dry-run first. Exit code 1 when a
     folder lies where a file belongs: it stays, and is named.
     """
+    settings.require_given()
     keep = None if every else set(_by_digest(load_pins(settings)))
+    left = installed.leftovers(settings.paths.toolchains)
     pruned = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
     gone = list(pruned.removed)
-    for path in installed.leftovers(settings.paths.toolchains):
+    for path in left:
         gone.append(operation.Removal(path, 0, "what a killed installation left"))
         if not dry_run:
             staging.discard(path)
@@ -187,23 +191,32 @@ def _size_below(folder: Path) -> int:
 @click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_pin)
 @profile_option
 @platform_option
+@click.option("--force", is_flag=True, help="Replace a file that no export wrote.")
 @with_settings
 def export(
-    settings: Settings, target: Path, names: tuple[str, ...], profile: str | None, platform: Platform | None
+    settings: Settings,
+    target: Path,
+    names: tuple[str, ...],
+    profile: str | None,
+    platform: Platform | None,
+    force: bool,
 ) -> None:
     """Write the archives that pins need into one tar file, for a machine without a network.
 
     All pins, or those named. What the cache lacks is fetched first, unless --offline. Equal archives give equal bytes.
     """
     from toolchain.cli.fetching import open_fetching
-    from toolchain.sources.cache.bundle import write_bundle
+    from toolchain.sources.cache.bundle import place_of, write_bundle
 
+    files = pin_files(settings)
+    protected = (files.main, files.local)
+    place_of(target, Store(settings.paths.cache), force=force, protected=protected)  # before anything is fetched
     pins = load_pins(settings)
     selection = select(pins, names, profile, platform)
     require_minimum(pins, selection.archives)
     with open_fetching(settings) as fetching:
         verified = fetching.obtain(selection.archives)
-        size_bytes = write_bundle(target, verified, fetching.store)
+        size_bytes = write_bundle(target, verified, fetching.store, force=force, protected=protected)
     if settings.json:
         rows = [{"file": one.archive.file_name, "sha256": one.archive.sha256.hex} for one in verified]
         document.show({"bundle": str(target), "size_bytes": size_bytes, "archives": rows})

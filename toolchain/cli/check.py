@@ -75,7 +75,13 @@ check.add_command(air)
 
 @check.command()
 @click.argument("files", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option("--profile", "profiles", multiple=True, metavar="NAME", help="Also keep this profile's limits; repeat.")
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="NAME",
+    help="Also keep a profile's limits (roadmap-2024, turing, …); repeat.",
+)
 @click.option("--deep", is_flag=True, help="Also ask the outside validators that are installed.")
 @click.option(
     "--format",

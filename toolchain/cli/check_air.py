@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +21,9 @@ from toolchain.cli.text import count, escaped
 from toolchain.errors import AirError
 
 if TYPE_CHECKING:
-    from toolchain.air.files import Outcome
+    from toolchain.air.config import Project
+    from toolchain.air.files import Outcome, Unit
+    from toolchain.air.reach import Reached
     from toolchain.air.rules.checking import AirFinding, KernelSummary, Policy
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
@@ -56,6 +61,7 @@ class Run:
 @click.command()
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1)
 @click.option("--project", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Project folder [.].")
+@click.option("--target", help="What Mojo compiles for [metal:4].")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes [one for each core].")
 @click.option("--fail-on", type=click.Choice(["error", "warning"]), help="What ends with exit code 1 [warning].")
 @click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="Fail where a kernel grew.")
@@ -75,6 +81,7 @@ def air(
     settings: Settings,
     paths: tuple[Path, ...],
     project: Path,
+    target: str | None,
     jobs: int | None,
     fail_on: str | None,
     baseline: Path | None,
@@ -84,9 +91,10 @@ def air(
     summary: bool,
     form: str,
 ) -> None:
-    """Check AIR (.ll, .air, .bc, .metallib) by the rules of docs/air-rules.md, without a Mac.
+    """Check AIR (.ll, .air, .bc, .metallib), or what the pinned Mojo makes of .mojo, by the rules of docs/air-rules.md.
 
-    Without PATHS, what [air] in the project's toolchain.toml names. Exit code 1 for findings, 17 for what cannot be
+    A .mojo file with a main is built as a program; of any other, every kernel that it launches is compiled. Without
+    PATHS, what [air] in the project's toolchain.toml names. Exit code 1 for findings, 17 for what cannot be
     read; every file is looked at.
     """
     from toolchain.air import baseline as baselines
@@ -95,13 +103,19 @@ def air(
 
     if (graph is None) != (output is None):
         raise click.UsageError("--graph KERNEL and -o FILE go together")
+    before = _configuration(os.path.abspath(project / config.FILE_NAME))  # noqa: PTH100
     asked = config.load(project)
     known = baselines.load(baseline) if baseline else None
-    todo, errors = _units(paths or _project_paths(asked), files.units)
     number = jobs or os.cpu_count() or 1
+    sources, rest = _parted(paths or _project_paths(asked))
+    todo, errors = _units(rest, files.units)
     outcomes = _checked(todo, asked.policy, number, quiet=settings.quiet)
+    made = _mojo(settings, sources, asked, target, number) if sources else Mojo()
+    todo += made.units
+    outcomes += made.outcomes
+    errors += made.errors
     kernels = tuple(row for one in outcomes for row in one.kernels)
-    findings = [finding for one in outcomes for finding in one.findings]
+    findings = [*judged(made.findings, asked.policy), *(finding for one in outcomes for finding in one.findings)]
     if known is not None:
         findings += judged(baselines.growth(kernels, known), asked.policy)
     run = Run(
@@ -118,10 +132,92 @@ def air(
     if graph is not None and output is not None:
         _draw(graph, output, todo, outcomes, asked.policy)
     _PRINTERS["json" if settings.json else form](run, replace(settings, quiet=settings.quiet or not summary))
+    if run.ok and made.made_of and not (rest or baseline or save_baseline or graph):
+        named = [os.path.abspath(path) for path in (project / config.FILE_NAME, *sources)]  # noqa: PTH100
+        _keep_receipt(made, named, run, settings, before)
     if run.errors:
         raise click.exceptions.Exit(AirError.exit_code)
     if not run.ok:
         raise click.exceptions.Exit(1)
+
+
+@dataclass(frozen=True)
+class Mojo:
+    """What came of Mojo sources: modules and their outcomes, what went wrong before, and what was refused."""
+
+    units: Sequence[Unit] = ()
+    outcomes: Sequence[Outcome] = ()
+    findings: Sequence[AirFinding] = ()
+    errors: Sequence[AirError] = ()
+    made_of: Sequence[Reached] = ()
+    root: str = ""
+
+
+def _parted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Mojo sources, and the others."""
+    from toolchain.air.reach import SUFFIXES
+
+    return [path for path in paths if path.suffix in SUFFIXES], [path for path in paths if path.suffix not in SUFFIXES]
+
+
+def _mojo(settings: Settings, sources: Sequence[Path], asked: Project, target: str | None, jobs: int) -> Mojo:
+    from toolchain.air import files, kept, mojo, verdicts
+    from toolchain.cli.mojo import compiler
+
+    cache = settings.paths.cache
+    mojo_compiler = compiler(settings)
+    with progress.shown(quiet=settings.quiet) as watched:
+        try:
+            made = mojo.make(
+                sources,
+                include=[asked.folder / path for path in asked.include],
+                target=target or asked.target or mojo.DEFAULT_TARGET,
+                compiler=mojo_compiler,
+                cache=cache,
+                jobs=jobs,
+                progress=watched,
+            )
+        except AirError as error:
+            return Mojo(errors=[error])
+    units = [files.Unit(kept.module_file(cache, one.text), kernel=one.symbol) for one in made.modules]
+    keys = [verdicts.key_of(one, asked.policy) for one in made.modules]
+    outcomes = [verdicts.load(cache, key) for key in keys]
+    missing = [at for at, one in enumerate(outcomes) if one is None]
+    checked = _checked([units[at] for at in missing], asked.policy, jobs, quiet=settings.quiet)
+    for at, outcome in zip(missing, checked, strict=True):
+        verdicts.save(cache, keys[at], outcome)
+        outcomes[at] = outcome
+    named = [verdicts.at_kernel(one, by) for one, by in zip(outcomes, made.modules, strict=True) if one is not None]
+    return Mojo(units, named, made.findings, (), made.made_of, str(mojo_compiler.program.parent.parent))
+
+
+def _arguments() -> list[str]:
+    return sys.argv[3:] if sys.argv[1:3] == ["check", "air"] else ["--not-plain"]
+
+
+def _keep_receipt(made: Mojo, named: Sequence[str], run: Run, settings: Settings, before: str) -> None:
+    """Keep what this check said, for the next one with the same arguments; `before` is its configuration's state."""
+    from toolchain.cli import warm_air
+
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        _text(run, settings)
+    inputs = [*named, *(path for one in made.made_of for path in (*one.files, *one.absent))]
+    with contextlib.suppress(OSError):  # then the next run is as slow as this one
+        warm_air.keep(
+            _arguments(),
+            root=made.root,
+            inputs=inputs,
+            said=said.getvalue(),
+            unchanged=lambda: all(one.unchanged() for one in made.made_of) and before == _configuration(named[0]),
+        )
+
+
+def _configuration(file: str) -> str:
+    """The state of what a check is told by others than its sources: the project's file, pins, this package's rules."""
+    from toolchain.cli import warm_air
+
+    return warm_air.state(_arguments(), file)
 
 
 def _project_paths(asked: object) -> Sequence[Path]:

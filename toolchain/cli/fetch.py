@@ -144,9 +144,9 @@ def _check(settings: Settings, selection: Selection, jobs: int | None) -> None:
     holdings = survey(selection.archives, store=store, jobs=jobs or JOBS)
     lacking = [holding for holding in holdings if not holding.verified]
     if settings.json:
-        document.show({"cache": str(store.root), "archives": _rows(holdings, selection, store)})
+        document.show({"cache": str(store.root), "archives": _rows(holdings, selection, settings)})
     elif lacking:
-        click.echo(listing(lacking, store))
+        click.echo(listing(lacking, store, settings.repeat))
         click.echo(f"{_count(len(lacking))} of {len(holdings)} missing or bad in {store.root}", err=True)
         click.echo(f"run `{_without_check()}`, or bring the files and run the commands above", err=True)
     else:
@@ -160,8 +160,9 @@ def _without_check() -> str:
     return shlex.join(["toolchain", *(word for word in sys.argv[1:] if word not in ("--check", "--offline"))])
 
 
-def _rows(holdings: Sequence[Holding], selection: Selection, store: Store) -> list[dict[str, object]]:
-    return [{**describe(one, store), "pins": list(selection.users[one.archive])} for one in holdings]
+def _rows(holdings: Sequence[Holding], selection: Selection, settings: Settings) -> list[dict[str, object]]:
+    store = Store(settings.paths.cache)
+    return [{**describe(one, store, settings.repeat), "pins": list(selection.users[one.archive])} for one in holdings]
 
 
 def _count(number: int) -> str:

@@ -30,10 +30,18 @@ class Fetching:
     network: Network | None
     progress: Progress
     jobs: int
+    repeat: tuple[str, ...]  # options for the commands that an error tells of
 
     def obtain(self, archives: Sequence[Archive]) -> tuple[VerifiedArchive, ...]:
         """Every archive, verified. `toolchain.sources.fetch.obtain` says what it raises."""
-        return fetch.obtain(archives, store=self.store, network=self.network, jobs=self.jobs, progress=self.progress)
+        return fetch.obtain(
+            archives,
+            store=self.store,
+            network=self.network,
+            jobs=self.jobs,
+            progress=self.progress,
+            repeat=self.repeat,
+        )
 
 
 class _MachineIndexes:
@@ -57,4 +65,4 @@ def open_fetching(settings: Settings, *, jobs: int | None = None) -> Iterator[Fe
     """Fetching as the settings ask for it; progress is drawn on stderr while the block runs."""
     network = None if settings.offline else Network(_MachineIndexes())
     with drawing.shown(quiet=settings.quiet) as progress:
-        yield Fetching(Store(settings.paths.cache), network, progress, jobs or fetch.JOBS)
+        yield Fetching(Store(settings.paths.cache), network, progress, jobs or fetch.JOBS, settings.repeat)

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import os
 
+import click
+
 from toolchain.sources.indexes.index import Indexes
-from toolchain.sources.indexes.index_config import OVERRIDES, IndexOverrides
+from toolchain.sources.indexes.index_config import OVERRIDES, IndexOverrides, location
 
 
 def machine_indexes() -> Indexes:
     """The indexes of `$TOOLCHAIN_PIP_INDEX`, `$TOOLCHAIN_NPM_REGISTRY` and `$TOOLCHAIN_NUGET_SOURCE`, where set.
 
-    An empty variable is one that is not set. Nothing is asked yet.
+    An empty variable is one that is not set. Nothing is asked yet. Raises UsageError for a folder that is not there.
     """
-    return Indexes(IndexOverrides(**{kind: os.environ.get(variable) or None for kind, variable in OVERRIDES.items()}))
+    asked = {kind: os.environ.get(variable) or None for kind, variable in OVERRIDES.items()}
+    for kind, text in asked.items():
+        folder = location(text).folder if text else None
+        if folder is not None and not folder.exists():
+            raise click.UsageError(f"{OVERRIDES[kind]}: there is no folder {folder}; expected a URL or a folder")
+    return Indexes(IndexOverrides(**asked))

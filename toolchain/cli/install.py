@@ -106,6 +106,8 @@ def _report(settings: Settings, done: tuple[Installed, ...]) -> None:
             click.echo(_present(one.toolchain))
         else:
             click.echo(f"{one.toolchain.label}: {one.outcome.value} in {one.toolchain.root}")
+            licences = sorted({archive.license for archive in one.toolchain.record.archives})
+            click.echo(f"{one.toolchain.label}: under {', '.join(licences)}")
 
 
 def _present(toolchain: Toolchain) -> str:
@@ -131,6 +133,7 @@ def _is_pinned(toolchain: Toolchain, keys: Collection[Sha256]) -> bool:
 @with_settings
 def list_(settings: Settings) -> None:
     """List what is installed, and whether it is what is pinned now."""
+    settings.require_given()
     keys = _pinned_keys(settings, load_pins(settings))
     found, damaged = installed.find_all(settings.paths.toolchains)
     faults = {one.root: installed.damage(one) for one in found}
@@ -158,6 +161,8 @@ def list_(settings: Settings) -> None:
             click.secho(f"{'':<{width}} damaged, see toolchain cache verify; mend it with {fault.hint}", fg="red")
     for path in damaged:
         click.secho(f"{'damaged':<{width}} {path}: its {tree.RECORD_NAME} is not whole", fg="red")
+    for path in installed.strangers(settings.paths.toolchains):
+        click.secho(f"{'not ours':<{width}} {path}", fg="yellow")
 
 
 @click.command()
@@ -166,14 +171,17 @@ def list_(settings: Settings) -> None:
 @click.option("--all", "every", is_flag=True, help="Also where several are installed under one name.")
 @with_settings
 def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, every: bool) -> None:
-    """Remove installed tools. Their archives stay in the cache."""
+    """Remove installed tools. Their archives stay in the cache.
+
+    NAME is a tool's name; NAME@VERSION, or the folder that `toolchain list` prints, where several are called so.
+    """
     toolchains = settings.paths.toolchains
     wanted = Profile(profile) if profile else None
     doomed: dict[Path, str] = {}
     look = "toolchain list shows what is installed"
     for name in names:
         found, damaged = installed.find_all(toolchains)
-        named = [one for one in found if one.record.name == name and wanted in (None, one.record.profile)]
+        named = [one for one in found if one.is_called(name) and wanted in (None, one.record.profile)]
         broken = [path for path in damaged if installed.is_root_of(path, name)]
         if not (named if every else []) and not (broken and not named):
             named = [installed.find(toolchains, name, wanted, None, otherwise=look)]

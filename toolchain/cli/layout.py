@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from toolchain.cli import document
 from toolchain.cli.options import Settings, with_settings
+from toolchain.cli.tables import print_table, printable
 from toolchain.errors import LayoutError
 from toolchain.findings import Finding
 from toolchain.layout import check as check_file
@@ -53,7 +53,7 @@ def show(settings: Settings, file: Path) -> None:
 def check(settings: Settings, files: tuple[Path, ...]) -> None:
     """Check that layout files are whole and right.
 
-    Exit code 1 when one is not, 18 when one cannot be read; every file is looked at in any case.
+    Exit code 1 when one is not, 21 when one cannot be read; every file is looked at in any case.
     """
     findings: dict[Path, list[Finding]] = {}
     unreadable: list[LayoutError] = []
@@ -75,13 +75,13 @@ def check(settings: Settings, files: tuple[Path, ...]) -> None:
         for file, of_file in findings.items():
             for finding in of_file:
                 click.secho("wrong ", fg="red", nl=False)
-                click.echo(f"{_printable(finding.where)}: {_printable(finding.seen)} [{finding.rule}]")
+                click.echo(f"{printable(finding.where)}: {printable(finding.seen)} [{finding.rule}]")
             if not of_file:
                 click.secho("ok    ", fg="green", nl=False)
-                click.echo(_printable(str(file)))
+                click.echo(printable(str(file)))
         for failure in unreadable:
             click.secho("error: ", fg="red", nl=False, err=True)
-            click.echo(_printable(failure.message), err=True)
+            click.echo(printable(failure.message), err=True)
     if unreadable:
         raise click.exceptions.Exit(LayoutError.exit_code)
     if found:
@@ -111,10 +111,10 @@ def _has_thread_groups(entry: EntryPoint) -> bool:
 
 def _print_header(file: Path, shown: Layout) -> None:
     program = shown.program
-    click.secho(_printable(file.name), bold=True, nl=False)
+    click.secho(printable(file.name), bold=True, nl=False)
     parts = [
         names.word(names.TARGETS, program.target),
-        f"Slang {_printable(program.build_tag or 'unknown')}",
+        f"Slang {printable(program.build_tag or 'unknown')}",
         f"{names.word(names.MATRIX_MODES, program.matrix_mode)} matrices",
         "scalar buffer layout" if program.scalar_layout else "target's buffer layout",
         f"format {shown.format}",
@@ -131,39 +131,30 @@ def _print_entries(entries: tuple[EntryPoint, ...]) -> None:
         group = " x ".join(map(str, entry.thread_group_size)) if _has_thread_groups(entry) else ""
         code = f"{entry.code.size:,} B" if entry.code else "not recorded"
         digest = entry.code.sha256 if entry.code else ""
-        table.append((_printable(name), names.word(names.STAGES, entry.stage), group, code, digest))
+        table.append((printable(name), names.word(names.STAGES, entry.stage), group, code, digest))
     click.echo()
-    _print_table(table, right=frozenset({3}))
+    print_table(table, right=frozenset({3}))
 
 
 def _print_scope(title: str, rows: list[Row]) -> None:
     click.echo()
-    click.secho(_printable(title), bold=True)
+    click.secho(printable(title), bold=True)
     table: list[tuple[str, ...]] = [("name", "kind", "type", "access", "set", "binding", "offset", "size", "")]
     for row in rows:
         table.append(
             (
-                "  " * row.depth + _printable(row.name),
+                "  " * row.depth + printable(row.name),
                 row.kind,
-                _shortened(_printable(row.type)),
+                _shortened(printable(row.type)),
                 row.access,
                 _cell(row.space),
                 row.binding,
                 _cell(row.offset),
                 _cell(row.size),
-                _printable(row.note),
+                printable(row.note),
             )
         )
-    _print_table(table, right=frozenset({4, 6, 7}))
-
-
-def _print_table(table: list[tuple[str, ...]], *, right: frozenset[int]) -> None:
-    """Print rows under their first one in aligned columns; columns that are empty in every row are left out."""
-    kept = [c for c in range(len(table[0])) if any(row[c] for row in table[1:])]
-    widths = {c: max(len(row[c]) for row in table) for c in kept}
-    for number, row in enumerate(table):
-        cells = [row[c].rjust(widths[c]) if c in right else row[c].ljust(widths[c]) for c in kept]
-        click.secho("  " + "  ".join(cells).rstrip(), dim=number == 0)
+    print_table(table, right=frozenset({4, 6, 7}))
 
 
 def _cell(value: Size | None) -> str:
@@ -172,9 +163,3 @@ def _cell(value: Size | None) -> str:
 
 def _shortened(text: str) -> str:
     return text if len(text) <= 44 else text[:41] + "..."
-
-
-def _printable(text: str) -> str:
-    """Text from a file, without what would move a terminal's cursor, colour it, or not be in its encoding."""
-    encoding = sys.stdout.encoding or "utf-8"
-    return "".join(c if c.isprintable() else "?" for c in text).encode(encoding, "replace").decode(encoding)

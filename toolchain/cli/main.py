@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Mapping
 
@@ -22,11 +23,14 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "fetch": ("fetch", "fetch", "Download pinned archives into the cache, or check that they are there."),
     "pins": ("pins", "pins", "Show, check and update what is pinned."),
     "cache": ("cache", "cache", "Look into the archive cache, verify it, move it."),
-    "bundle": ("bundle", "bundle", "Make shader bundles from manifests."),
+    "bundle": ("bundle", "bundle", "Make shader bundles from manifests, and look into them."),
     "layout": ("layout", "layout", "Show and check recorded layouts."),
     "check": ("check", "check", "Check shader bundles and AIR by rules with names; explain the rules."),
     "doctor": ("doctor", "doctor", "Show what this machine has and lacks, with the fix for each."),
 }
+
+
+_COMPLETION = "_TOOLCHAIN_COMPLETE"  # click's name for it
 
 
 class LazyGroup(click.Group):
@@ -58,6 +62,7 @@ def main() -> int:
     """Run the command in sys.argv, print what went wrong if anything did, and return the code that it ends with."""
     machine = document.wanted(sys.argv[1:])
     try:
+        _check_completion()
         status = cli.main(prog_name="toolchain", standalone_mode=False)
     except ToolchainError as error:
         _report(error.to_json(), machine=machine)
@@ -76,6 +81,17 @@ def main() -> int:
         raise
     # Without its own exits, click hands the code of a command's Exit back; commands return nothing else.
     return status if isinstance(status, int) else 0
+
+
+def _check_completion() -> None:
+    """Raise for a completion script of a shell that click knows none for: click itself would end without a word."""
+    from click.shell_completion import get_completion_class
+
+    asked = os.environ.get(_COMPLETION, "")
+    if asked and get_completion_class(asked.partition("_")[0]) is None:
+        raise click.UsageError(
+            f"{_COMPLETION}={asked}: no completion for that shell; expected bash_source, zsh_source or fish_source"
+        )
 
 
 def _report(error: Mapping[str, object], *, machine: bool) -> None:

@@ -26,6 +26,18 @@ class Settings:
     offline: bool
     quiet: bool
     json: bool
+    given: frozenset[str]  # the folders that the command line itself names: "--cache", "--root"
+
+    @property
+    def repeat(self) -> tuple[str, ...]:
+        """The options with which another command, whose cache is named, works on the same pins from any folder."""
+        return ("--pins", str(self.pins_file.absolute())) if self.pins_file is not None else ()
+
+    def require_given(self) -> None:
+        """Raise for a folder that the command line names and that is not there: whoever only looks makes none."""
+        for option, folder in (("--cache", self.paths.cache), ("--root", self.paths.toolchains)):
+            if option in self.given and not folder.is_dir():
+                raise click.BadParameter(f"there is no folder {folder}", param_hint=option)
 
 
 def _flag(name: str) -> bool:
@@ -42,6 +54,9 @@ def make_settings(
     *, cache: str | None, root: str | None, pins_file: str | None, offline: bool, quiet: bool, as_json: bool
 ) -> Settings:
     """Settings from options first, then the environment, then the platform's folders."""
+    given = {"--cache": cache, "--root": root, "--pins": pins_file}
+    if empty := [option for option, value in given.items() if value == ""]:
+        raise click.BadParameter("expected a path, got nothing", param_hint=empty[0])
     pins = locations.pins_file(pins_file)
     return Settings(
         paths=Paths(cache=Path(locations.cache_folder(cache)), toolchains=Path(locations.toolchains_folder(root))),
@@ -49,6 +64,7 @@ def make_settings(
         offline=offline or _flag("TOOLCHAIN_OFFLINE"),
         quiet=quiet,
         json=as_json,
+        given=frozenset(option for option, value in given.items() if value is not None),
     )
 
 

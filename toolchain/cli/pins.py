@@ -17,7 +17,7 @@ from toolchain.pins import Archive, Attestation, IndexSource, Pin, PinSet, Profi
 from toolchain.platforms import ALL, Platform
 
 if TYPE_CHECKING:
-    from toolchain.pins_update import Updated
+    from toolchain.pins_update import Change, Updated
 
 
 def _parse_platform(ctx: click.Context, param: click.Parameter, value: str) -> Platform | None:
@@ -141,6 +141,7 @@ def update(
     from toolchain.pins.file import parse
     from toolchain.sources.network.probe import open_session
 
+    _check_version(version, "VERSION")
     if settings.pins_file is None:
         raise PinsError(
             "the built-in pins are part of this package and are not edited",
@@ -215,12 +216,23 @@ def _one(pinned: PinSet, name: str, profile: str | None) -> Pin:
     return pinned.get(name, Profile(profile) if profile else Profile.PREBUILT)
 
 
+def _check_version(text: str, what: str) -> None:
+    from toolchain.pins.file import VERSION
+
+    if VERSION.fullmatch(text) is None:
+        raise click.BadParameter(
+            f"expected letters, digits, '.', '_', '+' and '-', the first a letter or a digit; got {text!r}",
+            param_hint=what,
+        )
+
+
 def _package_versions(packages: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for text in packages:
         name, separator, version = text.partition("=")
         if not (name and separator and version):
             raise click.BadParameter(f"expected NAME=VERSION, got {text!r}", param_hint="--package")
+        _check_version(version, "--package")
         found[name] = version
     return found
 
@@ -364,6 +376,7 @@ def _show_update(updated: Updated) -> None:
         click.echo(f"  {' '.join(change.platforms)}")
         pairs = [
             ("file", change.old.file_name, change.new.file_name),
+            *_url_pairs(change),
             ("sha256", str(change.old.sha256), str(change.new.sha256)),
             ("size", str(change.old.size_bytes or "unknown"), str(change.new.size_bytes or "unknown")),
             ("verification", change.old.verification.label, change.new.verification.label),
@@ -374,6 +387,14 @@ def _show_update(updated: Updated) -> None:
             else:
                 click.echo(f"    {title:<13}{old}")
                 click.echo(f"    {'':<10}-> {new}")
+
+
+def _url_pairs(change: Change) -> list[tuple[str, str, str]]:
+    """Every URL as it was and as it becomes; none for a file of an index."""
+    old, new = change.old.source, change.new.source
+    if isinstance(old, IndexSource) or isinstance(new, IndexSource):
+        return []
+    return [("url", before, after) for before, after in zip(old.urls, new.urls, strict=True)]
 
 
 def _say_overridden(pin: Pin) -> None:

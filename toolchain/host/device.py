@@ -253,7 +253,12 @@ class Host:
         return cls(Library.load(path))
 
     def close(self) -> None:
-        """Release every object of the library, whoever made it, and wait until every device has closed."""
+        """Release every object of the library, whoever made it, and wait until every device has closed.
+
+        BufferError while a view of a read's bytes lives: it would show freed memory.
+        """
+        if self.library.views:
+            raise BufferError("views of reads' bytes are still in use: drop them, or copy them with bytes(), first")
         self.library.check(self.library.calls.dgpu_shut_down())
 
     def __enter__(self) -> Self:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -30,6 +31,8 @@ class Library:
         self.calls: Any = calls  # a CDLL types nothing; abi.CALLS does, at run time
         self.done = abi.ReadDone(self._read_done)
         self._waiting: dict[int, Callable[[int], None]] = {}
+        # what views of reads' bytes hold, by the read's handle
+        self.views: weakref.WeakValueDictionary[int, ctypes.Array[ctypes.c_ubyte]] = weakref.WeakValueDictionary()
         self._tokens = itertools.count(1)  # 0 would come back as None
 
     @classmethod

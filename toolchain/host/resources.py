@@ -68,6 +68,7 @@ class Read(Owned):
                 array = (ctypes.c_ubyte * size_bytes.value).from_address(data.value)
                 array.read = self  # type: ignore[attr-defined]  # whoever holds the bytes holds the read
                 self._view = weakref.ref(array)
+                self.library.views[self.handle] = array
         return memoryview(array).cast("B").toreadonly()
 
     def bytes(self, timeout_s: float | None = None) -> bytes:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
 from toolchain.digest import Sha256
 from toolchain.pins import Verification
+
+_URL = re.compile(r"(?P<site>[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*)(?P<path>[^?#]*)(?P<rest>.*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,10 @@ def shared_paths_name(text: str, number: int, renamed: Mapping[str, str]) -> boo
     shared = [str(value) for place in pin.get("place", ()) for value in place.values()]
     shared += [str(part) for link in pin.get("links", {}).items() for part in link]
     attestation = pin.get("attestation", {})
-    shared += [str(text) for text in (attestation.get("identity", ""), *attestation.get("urls", ()))]
-    return any(replace_versions(part, renamed) != part for part in shared)
+    urls = [str(text) for text in (attestation.get("identity", ""), *attestation.get("urls", ()))]
+    return any(replace_versions(part, renamed) != part for part in shared) or any(
+        replace_versions_in_url(url, renamed) != url for url in urls
+    )
 
 
 def replace_versions(text: str, renamed: Mapping[str, str]) -> str:
@@ -106,6 +110,14 @@ def replace_versions(text: str, renamed: Mapping[str, str]) -> str:
     longest_first = sorted(renamed, key=len, reverse=True)
     pattern = rf"(?<![0-9])({'|'.join(map(re.escape, longest_first))})(?![0-9])(?!\.[0-9])"
     return re.sub(pattern, lambda match: renamed[match.group(1)], text)
+
+
+def replace_versions_in_url(url: str, renamed: Mapping[str, str]) -> str:
+    """A URL with the versions in its path replaced. Host, port and query hold none: 127.0.0.1 is none."""
+    found = _URL.fullmatch(url)
+    if found is None:
+        return replace_versions(url, renamed)
+    return found["site"] + replace_versions(found["path"], renamed) + found["rest"]
 
 
 def _shared_level(pin: MutableMapping[str, Any], edit: PinEdit, archive_count: int) -> tuple[str, str] | None:
@@ -148,9 +160,9 @@ def _rename(table: Any, renamed: Mapping[str, str]) -> None:
         _replace(place, "to", renamed)
     attestation = table.get("attestation", {})
     if "identity" in attestation:
-        _replace(attestation, "identity", renamed)
+        _replace(attestation, "identity", renamed, replace_versions_in_url)
     for position, url in enumerate(attestation.get("urls", ())):
-        if (new := replace_versions(str(url), renamed)) != url:
+        if (new := replace_versions_in_url(str(url), renamed)) != url:
             attestation["urls"][position] = new
     _rename_links(table, renamed)
 
@@ -175,8 +187,13 @@ def _rename_links(table: Any, renamed: Mapping[str, str]) -> None:
     table["links"] = tomlkit.value(f"{{ {', '.join(pairs)} }}")
 
 
-def _replace(table: Any, key: str, renamed: Mapping[str, str]) -> None:
+def _replace(
+    table: Any,
+    key: str,
+    renamed: Mapping[str, str],
+    replaced: Callable[[str, Mapping[str, str]], str] = replace_versions,
+) -> None:
     old = str(table[key])
-    new = replace_versions(old, renamed)
+    new = replaced(old, renamed)
     if new != old:
         table[key] = new

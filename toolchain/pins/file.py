@@ -10,7 +10,7 @@ from pathlib import Path
 from toolchain import toml
 from toolchain.digest import Sha256
 from toolchain.errors import PinsError
-from toolchain.files import read_regular
+from toolchain.files import read_regular, standing_at
 from toolchain.pins import (
     Archive,
     Attestation,
@@ -41,10 +41,10 @@ _INDEXES_THAT_ATTEST = (IndexKind.PIP, IndexKind.NPM)
 _LEVELS = {level.label: level for level in Verification}
 _PROFILES = {profile.value: profile for profile in Profile}
 # File systems end a name at 255 bytes; a staging folder's holds its root's name, key, process and a random part, too.
-LONGEST_NAME_AND_VERSION = 200
+LONGEST_NAME_ANDVERSION = 200
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 _PLATFORMS: dict[str, frozenset[Platform]] = {
     "any": frozenset(ALL),
     **{system: frozenset(platform for platform in ALL if platform.system == system) for system in SYSTEMS},
@@ -119,7 +119,7 @@ def load(path: Path, local_path: Path | None) -> PinSet:
     Raises PinsError as `parse` does, and where a file cannot be read.
     """
     pins = parse(_read(path), str(path))
-    if local_path is not None and local_path.exists():
+    if local_path is not None and standing_at(local_path) is not None:
         pins = merge(pins, parse(_read(local_path), str(local_path)))
     return pins
 
@@ -148,12 +148,12 @@ def _pin(table: PinTable) -> Pin | None:
     name = table.text("name", required=True, pattern=_NAME, form="lower-case letters, digits, '.', '_' and '-'")
     table.title = f"pin {name!r}" if name else table.title
     profiles = table.choices("profiles", _PROFILES, what="profiles") if "profiles" in table.values else list(Profile)
-    version = table.text("version", required=True, pattern=_VERSION, form="letters, digits, '.', '_', '+' and '-'")
-    if name and version and len(name) + len(version) > LONGEST_NAME_AND_VERSION:
+    version = table.text("version", required=True, pattern=VERSION, form="letters, digits, '.', '_', '+' and '-'")
+    if name and version and len(name) + len(version) > LONGEST_NAME_ANDVERSION:
         table.problem(
             "name",
             f"name and version have {len(name) + len(version)} letters together, and a root's folder is called after "
-            f"both; at most {LONGEST_NAME_AND_VERSION} fit",
+            f"both; at most {LONGEST_NAME_ANDVERSION} fit",
         )
     description = table.text("description")
     links = table.links("links")

@@ -25,11 +25,13 @@ def obtain(
     network: Network | None,
     jobs: int = JOBS,
     progress: Progress | None = None,
+    repeat: Sequence[str] = (),
 ) -> tuple[VerifiedArchive, ...]:
     """Every archive, verified, in the order asked; with a network the cache is filled as needed.
 
     Each is hashed, and its attestation verified where its pin demands one, also where the cache has it. Without a
-    network (`None`) an error lists everything that is missing or bad at once. With one, every archive is tried before
+    network (`None`) an error lists everything that is missing or bad at once; the commands
+    in it have the options `repeat`. With one, every archive is tried before
     the errors are raised: DigestMismatchError where any was other bytes than pinned, or not attested as pinned, else
     CacheError where the cache cannot be written, else FetchError. An interrupt leaves parts that the next run goes on
     with.
@@ -38,7 +40,7 @@ def obtain(
         holdings = survey(archives, store=store, jobs=jobs)
         lacking = [holding for holding in holdings if not holding.verified]
         if lacking:
-            raise offline_error(lacking, store)
+            raise offline_error(lacking, store, repeat)
         return tuple(holding.verified for holding in holdings if holding.verified)
     job = _Job(store, network, progress or Silent())
     # One digest after the other: two pins of the same bytes would else be two downloads.

@@ -12,8 +12,8 @@ from toolchain.sources.cache.records import origins_of
 from toolchain.sources.cache.store import Holding, State, Store
 
 
-def describe(holding: Holding, store: Store) -> dict[str, object]:
-    """One archive and what the cache has for it, as JSON values."""
+def describe(holding: Holding, store: Store, repeat: Sequence[str] = ()) -> dict[str, object]:
+    """One archive and what the cache has for it, as JSON values. `repeat` are options for the command in it."""
     archive = holding.archive
     source = archive.source
     described: dict[str, object] = {
@@ -39,41 +39,47 @@ def describe(holding: Holding, store: Store) -> dict[str, object]:
             "issuer": archive.attestation.issuer,
             "urls": list(archive.attestation.urls),
             "path": str(store.attestation_path(archive.sha256)),
-            "command": attest_command(archive, store),
+            "command": attest_command(archive, store, repeat),
         }
     if holding.seen:
         described["seen"] = holding.seen
     if partial_bytes := store.partial_size(archive.sha256):
         described["partial_bytes"] = partial_bytes
     if holding.state is not State.HELD:
-        described["command"] = add_command(holding, store)
+        described["command"] = add_command(holding, store, repeat)
     return described
 
 
-def add_command(holding: Holding, store: Store) -> str:
+def add_command(holding: Holding, store: Store, repeat: Sequence[str]) -> str:
     """The command that puts what is missing where it belongs, for a shell."""
     if holding.state is State.UNATTESTED:
-        return attest_command(holding.archive, store)
+        return attest_command(holding.archive, store, repeat)
     # What came from another address is there already; adding it again is how a person vouches for it.
     file = str(holding.path) if holding.state is State.ELSEWHERE else holding.archive.file_name
-    return f"toolchain cache add --cache {shlex.quote(str(store.root))} {shlex.quote(file)}"
+    return _add(store, *repeat, file)
 
 
-def attest_command(archive: Archive, store: Store) -> str:
+def attest_command(archive: Archive, store: Store, repeat: Sequence[str]) -> str:
     """The command that puts the document where it belongs that attests an archive, for a shell."""
     urls = archive.attestation.urls if archive.attestation else ()
     file = (name_of_url(urls[0]) if urls else None) or f"{archive.file_name}.attestation.json"
-    cache = shlex.quote(str(store.root))
-    return f"toolchain cache add --cache {cache} --attestation-for {archive.sha256} {shlex.quote(file)}"
+    return _add(store, *repeat, "--attestation-for", archive.sha256.hex, file)
 
 
-def listing(holdings: Sequence[Holding], store: Store) -> str:
-    """What a person needs to bring each file here: its name, digest, sources, place, and the command."""
+def _add(store: Store, *words: str) -> str:
+    return shlex.join(["toolchain", "cache", "add", "--cache", str(store.root), *words])
+
+
+def listing(holdings: Sequence[Holding], store: Store, repeat: Sequence[str] = ()) -> str:
+    """What a person needs to bring each file here: its name, digest, sources, place, and the command.
+
+    `repeat` are options that the command needs besides --cache, to mean what was asked for here: which pins.
+    """
     blocks = []
     for holding in holdings:
         archive = holding.archive
         if holding.state is State.UNATTESTED:
-            blocks.append(_document_block(archive, store, f"not attested: {holding.seen}"))
+            blocks.append(_document_block(archive, store, f"not attested: {holding.seen}", repeat))
             continue
         size = "" if archive.size_bytes is None else f", {archive.size_bytes} bytes"
         lines = [f"{archive.file_name}: {_complaint(holding, store)}", f"  SHA-256  {archive.sha256}{size}"]
@@ -83,14 +89,14 @@ def listing(holdings: Sequence[Holding], store: Store) -> str:
         else:
             lines += [f"  {'from' if not i else 'or':8} {url}" for i, url in enumerate(origins_of(archive))]
         lines.append(f"  belongs  {holding.path}")
-        lines.append(f"  command  {add_command(holding, store)}")
+        lines.append(f"  command  {add_command(holding, store, repeat)}")
         blocks.append("\n".join(lines))
         if archive.attestation is not None and not store.attestation_path(archive.sha256).is_file():
-            blocks.append(_document_block(archive, store, "its attestation is missing, too"))
+            blocks.append(_document_block(archive, store, "its attestation is missing, too", repeat))
     return "\n".join(blocks)
 
 
-def _document_block(archive: Archive, store: Store, complaint: str) -> str:
+def _document_block(archive: Archive, store: Store, complaint: str, repeat: Sequence[str]) -> str:
     """What a person needs to bring the document here that attests an archive."""
     expected, source = archive.attestation, archive.source
     if expected is None:
@@ -105,11 +111,13 @@ def _document_block(archive: Archive, store: Store, complaint: str) -> str:
     if not expected.urls and isinstance(source, IndexSource):
         lines.append(f"  from     {source.kind.value}: what the index names as the attestation of {source.file}")
     lines.append(f"  belongs  {store.attestation_path(archive.sha256)}")
-    lines.append(f"  command  {attest_command(archive, store)}")
+    lines.append(f"  command  {attest_command(archive, store, repeat)}")
     return "\n".join(lines)
 
 
-def offline_error(lacking: Sequence[Holding], store: Store) -> FetchError | AttestationError:
+def offline_error(
+    lacking: Sequence[Holding], store: Store, repeat: Sequence[str] = ()
+) -> FetchError | AttestationError:
     """The error for archives that are not verified and cannot be fetched.
 
     AttestationError where a document is there and does not verify, for more of the same will not either.
@@ -120,9 +128,13 @@ def offline_error(lacking: Sequence[Holding], store: Store) -> FetchError | Atte
     wrong = any(store.attestation_path(holding.archive.sha256).is_file() for holding in unattested)
     family = AttestationError if wrong else FetchError
     return family(
-        f"offline, and the cache {store.root} lacks {count}:\n{listing(lacking, store)}",
+        f"offline, and the cache {store.root} lacks {count}:\n{listing(lacking, store, repeat)}",
         hint="run once without --offline and TOOLCHAIN_OFFLINE, or bring the files here and run the commands above",
-        details={"offline": True, "cache": str(store.root), "archives": [describe(item, store) for item in lacking]},
+        details={
+            "offline": True,
+            "cache": str(store.root),
+            "archives": [describe(item, store, repeat) for item in lacking],
+        },
     )
 
 

@@ -1,5 +1,29 @@
 """The device tests. Importing this registers all of them."""
 
-from tests.gpu.cases import bad_input, commands, compute, handles, loss, raster, reads, strict, textures, threads
+from tests.gpu.cases import (
+    bad_input,
+    commands,
+    compute,
+    handles,
+    loss,
+    raster,
+    reads,
+    strict,
+    textures,
+    threads,
+    unbindable,
+)
 
-__all__ = ["bad_input", "commands", "compute", "handles", "loss", "raster", "reads", "strict", "textures", "threads"]
+__all__ = [
+    "bad_input",
+    "commands",
+    "compute",
+    "handles",
+    "loss",
+    "raster",
+    "reads",
+    "strict",
+    "textures",
+    "threads",
+    "unbindable",
+]

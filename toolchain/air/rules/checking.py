@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from toolchain.air.rules import calls, entries, takes, verify, warnings
+from toolchain.air.rules import calls, emission, entries, takes, verify, warnings
 from toolchain.air.rules.rule import RULES, AirFinding, Rule
 from toolchain.air.rules.subject import Limits, Subject
 from toolchain.rules.rule import Severity
 
 # Importing a family registers its rules.
-FAMILIES = (calls, verify, entries, takes, warnings)
+FAMILIES = (calls, verify, entries, emission, takes, warnings)
 
 _ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from toolchain.bundle.code import facts
 from toolchain.bundle.code.facts import CodeFacts, Contents, EntryFacts, Leaf, Resource, Unreadable, Varying
-from toolchain.bundle.code.spirv_types import MOST_LEAVES, MOST_LEVELS, elements
+from toolchain.bundle.code.spirv_types import MOST_LEAVES, MOST_LEVELS, MOST_STEPS, elements
 from toolchain.bundle.model import RowKind
 
 _STAGES = {
@@ -21,18 +22,23 @@ _STAGES = {
     "mesh": facts.MESH,
     "object": facts.AMPLIFICATION,
 }
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+# The text is not trusted: every pattern takes time in proportion to it, which is why some repetitions have an end.
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _PREPROCESSOR = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _ENTRY = re.compile(
     r"(?:\[\[\s*(kernel|vertex|fragment|mesh|object)\s*(?:,[^\]]*)?\]\]|(?<![\w\[:])(kernel|vertex|fragment))\s+"
-    r"((?:\[\[[^\]]*\]\]\s*)*[\w:<>, *&()]*?[\s*&])(\w+)\s*\("
+    r"((?:\[\[[^\[\]]{0,200}\]\]\s*){0,8}[\w:<>, *&()]{0,400}?[\s*&])(\w+)\s*\("
 )
 _STRUCT = re.compile(r"\bstruct\s+(\w+)\s*\{([^{}]*)\}\s*;")
-_ATTRIBUTE = re.compile(r"\[\[\s*([^\[\]]*(?:\([^()]*\))?[^\[\]]*)\s*\]\]")
+_ATTRIBUTE = re.compile(r"\[\[([^\[\]]{0,200})\]\]")
 _INDEX = re.compile(r"^(buffer|texture|sampler|threadgroup)\s*\(\s*(\d+)\s*\)$")
 _LAST_WORD = re.compile(r"(\w+)\s*(?:\[\s*(\d+)\s*\])?\s*$")
 _COUNT = re.compile(r"^(?:u?int\s*\()?\s*(\d+)[uU]?\s*\)?$")
-_THREADGROUP = re.compile(r"(?<![\w(,<*])threadgroup\s+((?:[\w:]+)(?:<[^;=]*>)?)\s+(\w+)\s*((?:\[\s*\w+\s*\])*)\s*;")
+_THREADGROUP = re.compile(
+    r"(?<![\w(,<*])threadgroup\s+((?:[\w:]+)(?:<[^;=]{0,400}>)?)\s+(\w+)\s*((?:\[\s*\w+\s*\])*)\s*;"
+)
+MOST_ENTRIES = 256
+_LONGEST_SIGNATURE = 65536  # 160 arguments, with room
 _SCALARS = {
     "bool": 1, "char": 1, "uchar": 1, "int8_t": 1, "uint8_t": 1,
     "short": 2, "ushort": 2, "half": 2, "bfloat": 2, "int16_t": 2, "uint16_t": 2,
@@ -56,7 +62,7 @@ def read(payload: bytes) -> CodeFacts:
     resources: list[Resource] = []
     unindexed: list[str] = []
     shared = sum(layouts.size(match.group(1)) * _product(match.group(3)) for match in _THREADGROUP.finditer(text))
-    for match in _ENTRY.finditer(text):
+    for match in islice(_ENTRY.finditer(text), MOST_ENTRIES):
         stage = _STAGES[match.group(1) or match.group(2)]
         first = len(resources)
         inputs: list[Varying] = []
@@ -91,6 +97,8 @@ class Layouts:
 
     def __init__(self, structs: dict[str, str]) -> None:
         self.structs = structs
+        self._measured: dict[str, tuple[int, int]] = {}
+        self._steps = MOST_STEPS
 
     def size(self, kind: str) -> int:
         """Bytes of a type; 0 for what is not understood."""
@@ -133,7 +141,14 @@ class Layouts:
         return 1
 
     def _measure(self, kind: str, level: int) -> tuple[int, int]:
+        """Alignment and size; of a struct once, since structs may hold each other many times over."""
         kind = _plain(kind)
+        if kind not in self._measured:
+            self._measured[kind] = (1, 0)  # for one that holds itself
+            self._measured[kind] = self._measure_once(kind, level)
+        return self._measured[kind]
+
+    def _measure_once(self, kind: str, level: int) -> tuple[int, int]:
         if level > MOST_LEVELS:
             return 1, 0
         if kind.endswith(("*", "&")):
@@ -186,8 +201,11 @@ class Layouts:
     def _leaves(self, kind: str, at: int, leaves: list[Leaf], level: int) -> bool:
         """Append leaves; False where something in it is no plain data."""
         kind = _plain(kind)
+        self._steps -= 1
         if level > MOST_LEVELS or len(leaves) > MOST_LEAVES:
             return True
+        if self._steps < 0:
+            return False
         if kind.endswith(("*", "&")):
             leaves.append(Leaf(at, 1, 8))
             return True
@@ -223,9 +241,10 @@ class Layouts:
 
 
 def _split(text: str, at: int) -> list[str]:
-    """The arguments behind an opening parenthesis, split at commas of the outermost level."""
+    """The arguments behind an opening parenthesis, split at commas of the outermost level. Raises Unreadable."""
     found, first, depth = [], at, 0
-    while at < len(text):
+    end = min(len(text), at + _LONGEST_SIGNATURE)
+    while at < end:
         character = text[at]
         if character == ")" and depth == 0:
             break
@@ -237,6 +256,8 @@ def _split(text: str, at: int) -> list[str]:
             found.append(text[first:at])
             first = at + 1
         at += 1
+    if at == end:
+        raise Unreadable("a signature without an end", first)
     found.append(text[first:at])
     return [argument.strip() for argument in found if argument.strip()]
 

@@ -10,9 +10,9 @@ from toolchain.bundle.code.facts import CodeFacts, EntryFacts, Parameter, Unread
 # The block that Slang packs a program's global parameters into.
 GLOBAL_BLOCK = "SLANG_globalParams"
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_VERSION = re.compile(r"^\s*\.version\s+(\d{1,4})\.(\d{1,4})\s*$", re.MULTILINE)
-_TARGET = re.compile(r"^\s*\.target\s+(\w+)", re.MULTILINE)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_VERSION = re.compile(r"^[ \t]*\.version\s+(\d{1,4})\.(\d{1,4})[ \t\r]*$", re.MULTILINE)
+_TARGET = re.compile(r"^[ \t]*\.target\s+(\w+)", re.MULTILINE)
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)\s*(?:\(([^)]*)\))?([^{;]*)")
 _PARAMETER = re.compile(
     r"\.param\s+(?:\.align\s+(\d{1,4})\s+)?\.(\w+)(?:\s+\.ptr\b(?:\s+\.\w+)*(?:\s+\.align\s+\d+)?)?\s+([\w$]+)"

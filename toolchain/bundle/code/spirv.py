@@ -90,6 +90,7 @@ class Module:
     constants: dict[int, int] = field(default_factory=dict)  # ids of integers (specialization: their defaults)
     specialized: set[int] = field(default_factory=set)
     variables: dict[int, Variable] = field(default_factory=dict)
+    natural_bytes: dict[int, int] = field(default_factory=dict)  # of types, as `spirv_types` found them
 
     def decorated(self, number: int, decoration: int) -> bool:
         """Whether an id has a decoration."""

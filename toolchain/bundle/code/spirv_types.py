@@ -9,6 +9,7 @@ from toolchain.bundle.code.spirv import Module
 # Types come from a file: structs may hold each other many times over. No shader comes near these.
 MOST_LEVELS = 32
 MOST_LEAVES = 4096
+MOST_STEPS = 65536
 # Of a long array the first elements and the last one say all: strides are constant.
 FIRST_ELEMENTS = 4
 
@@ -53,10 +54,12 @@ class _Walk:
         self.module = module
         self.leaves: list[Leaf] = []
         self.truncated = False
+        self.steps = MOST_STEPS
 
     def leaves_of(self, number: int, at: int, depth: int, *, member: tuple[int, int]) -> int:
         """Append a type's leaves, from byte `at` on; its size. `member` has the decorations of its matrices."""
-        if depth > MOST_LEVELS or len(self.leaves) > MOST_LEAVES:
+        self.steps -= 1
+        if depth > MOST_LEVELS or len(self.leaves) > MOST_LEAVES or self.steps < 0:
             self.truncated = True
             return 0
         opcode, operands = self.module.types.get(number, (0, ()))
@@ -105,6 +108,13 @@ class _Walk:
 
 def natural_bytes(module: Module, number: int, depth: int = 0) -> int:
     """The bytes of a type that has no explicit layout: scalars side by side; a lower bound of what a driver takes."""
+    if number not in module.natural_bytes:
+        module.natural_bytes[number] = 0  # for one that holds itself
+        module.natural_bytes[number] = _natural_bytes(module, number, depth)
+    return module.natural_bytes[number]
+
+
+def _natural_bytes(module: Module, number: int, depth: int) -> int:
     if depth > MOST_LEVELS:
         return 0
     opcode, operands = module.types.get(number, (0, ()))
@@ -115,14 +125,16 @@ def natural_bytes(module: Module, number: int, depth: int = 0) -> int:
         return operands[1] * natural_bytes(module, operands[0], depth + 1)
     if opcode == spirv.TYPE_ARRAY and operands:
         return array_count(module, operands) * natural_bytes(module, operands[0], depth + 1)
-    if opcode == spirv.TYPE_STRUCT and len(operands) <= MOST_LEAVES and depth < 8:
+    if opcode == spirv.TYPE_STRUCT:
         return sum(natural_bytes(module, inner, depth + 1) for inner in operands)
     return 0
 
 
-def word(module: Module, number: int) -> tuple[str, int]:
+def word(module: Module, number: int, depth: int = 0) -> tuple[str, int]:
     """A type between stages as a word (`f32x3`), and the locations that it takes."""
     opcode, operands = module.types.get(number, (0, ()))
+    if depth > MOST_LEVELS:
+        return "?", 1
     if opcode == spirv.TYPE_INT and len(operands) > 1:
         return f"{'i' if operands[1] else 'u'}{operands[0]}", 1
     if opcode == spirv.TYPE_FLOAT and operands:
@@ -130,13 +142,13 @@ def word(module: Module, number: int) -> tuple[str, int]:
     if opcode == spirv.TYPE_BOOL:
         return "bool", 1
     if opcode == spirv.TYPE_VECTOR and len(operands) > 1:
-        scalar, _ = word(module, operands[0])
+        scalar, _ = word(module, operands[0], depth + 1)
         return f"{scalar}x{operands[1]}", 2 if scalar.endswith("64") and operands[1] > 2 else 1
     if opcode == spirv.TYPE_MATRIX and len(operands) > 1:
-        column, taken = word(module, operands[0])
+        column, taken = word(module, operands[0], depth + 1)
         return f"{column}x{operands[1]}", min(taken * operands[1], 64)
     if opcode == spirv.TYPE_ARRAY and operands:
-        element, taken = word(module, operands[0]) if operands[0] < number else ("?", 1)
+        element, taken = word(module, operands[0], depth + 1)
         count = array_count(module, operands)
         return f"{element}[{count}]", max(1, min(taken * count, 64))
     return "?", 1

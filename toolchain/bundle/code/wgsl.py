@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from toolchain.bundle.code import facts, wgsl_flow, wgsl_text
 from toolchain.bundle.code.facts import CodeFacts, Contents, EntryFacts, Leaf, Resource, Unreadable, Varying
-from toolchain.bundle.code.spirv_types import MOST_LEAVES, MOST_LEVELS, elements
+from toolchain.bundle.code.spirv_types import MOST_LEAVES, MOST_LEVELS, MOST_STEPS, elements
 from toolchain.bundle.code.wgsl_text import Declared, Function, GlobalVariable, Text, Type
 from toolchain.bundle.model import RowKind
 
@@ -54,6 +54,10 @@ class Layouts:
 
     def __init__(self, text: Text) -> None:
         self.text = text
+        # Structs may hold each other many times over: each is looked at once.
+        self._measured: dict[Type, tuple[int, int]] = {}
+        self._bools: dict[Type, bool] = {}
+        self._steps = MOST_STEPS
 
     def number(self, expression: str, level: int = 0) -> int:
         """An integer literal or constant; 0 for what is not understood."""
@@ -87,10 +91,12 @@ class Layouts:
     def has_bool(self, kind: Type, level: int = 0) -> bool:
         """Whether a bool is in it."""
         kind = self.plain(kind)
-        if level > MOST_LEVELS:
-            return False
+        if kind in self._bools or level > MOST_LEVELS:
+            return self._bools.get(kind, False)
+        self._bools[kind] = False  # for one that holds itself
         inner = [*kind.arguments, *(member.type for member in self.text.structs.get(kind.word, ()))]
-        return kind.word == "bool" or any(self.has_bool(one, level + 1) for one in inner)
+        self._bools[kind] = kind.word == "bool" or any(self.has_bool(one, level + 1) for one in inner)
+        return self._bools[kind]
 
     def contents(self, kind: Type) -> Contents:
         """What a buffer of that type holds."""
@@ -104,6 +110,12 @@ class Layouts:
     def _measure(self, kind: Type, level: int) -> tuple[int, int]:
         """Alignment and size."""
         kind = self.plain(kind)
+        if kind not in self._measured:
+            self._measured[kind] = (1, 0)  # for one that holds itself
+            self._measured[kind] = self._measure_once(kind, level)
+        return self._measured[kind]
+
+    def _measure_once(self, kind: Type, level: int) -> tuple[int, int]:
         if level > MOST_LEVELS:
             return 1, 0
         if kind.word in _SCALARS:
@@ -147,7 +159,8 @@ class Layouts:
 
     def _leaves(self, kind: Type, at: int, leaves: list[Leaf], level: int) -> None:
         kind = self.plain(kind)
-        if level > MOST_LEVELS or len(leaves) > MOST_LEAVES:
+        self._steps -= 1
+        if level > MOST_LEVELS or len(leaves) > MOST_LEAVES or self._steps < 0:
             return
         vector, matrix = _VECTOR.match(kind.word), _MATRIX.match(kind.word)
         width = _SCALARS.get(kind.arguments[0].word, 4) if kind.arguments else 4

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from toolchain.bundle.code.facts import Unreadable
 
 _TOKEN = re.compile(
-    r"""(?P<space>\s+|//[^\n]*)|(?P<comment>/\*)|(?P<word>[^\W\d]\w*)"""
+    r"""(?P<space>\s+|//[^\n]*)|(?P<word>[^\W\d]\w*)"""
     r"""|(?P<number>0[xX][0-9a-fA-F.]+(?:[pP][+-]?\d+)?[iufh]?|\d*\.?\d+(?:[eE][+-]?\d+)?\.?[iufh]?)"""
     r"""|(?P<sign>->|&&|\|\||==|!=|<=|>=|\+\+|--|[-+*/%&|^!<>=~.,;:@()\[\]{}])"""
 )
+_COMMENT = re.compile(r"//[^\n]*|/\*")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 MOST_TYPE_LEVELS = 32
 
@@ -74,25 +75,37 @@ class Text:
 
 def tokens(text: str) -> tuple[list[str], list[int]]:
     """The tokens and where each begins. Raises Unreadable at a character that begins none."""
+    if "/*" in text:
+        text = _without_comments(text)
     found: list[str] = []
     places: list[int] = []
-    at, end = 0, len(text)
-    while at < end:
-        match = _TOKEN.match(text, at)
-        if match is None:
-            raise Unreadable(f"no WGSL: {text[at : at + 20]!r}", at)
-        if match.lastgroup == "comment":
-            at = _behind_comment(text, at)
-            continue
+    at = 0
+    for match in _TOKEN.finditer(text):
+        if match.start() != at:
+            break
+        at = match.end()
         if match.lastgroup != "space":
             found.append(match.group())
-            places.append(at)
-        at = match.end()
+            places.append(match.start())
+    if at != len(text):
+        raise Unreadable(f"no WGSL: {text[at : at + 20]!r}", at)
     return found, places
 
 
+def _without_comments(text: str) -> str:
+    """The text with blanks for block comments, which nest; what stands in a line comment begins none."""
+    parts: list[str] = []
+    at = 0
+    for edge in _COMMENT.finditer(text):
+        if edge.start() < at or edge.group() != "/*":
+            continue
+        end = _behind_comment(text, edge.start())
+        parts += [text[at : edge.start()], " " * (end - edge.start())]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
 def _behind_comment(text: str, at: int) -> int:
-    """Behind a block comment; they nest."""
     depth = 0
     for edge in _COMMENT_EDGE.finditer(text, at):
         depth += 1 if edge.group() == "/*" else -1

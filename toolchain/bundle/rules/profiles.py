@@ -171,7 +171,8 @@ ADRENO_650 = Limits(
 
 _REPORT = "reports in KhronosGroup/Vulkan-Profiles, profiles/LunarG: the lowest value of "
 _NOT_MEASURED = (
-    "public device reports (vulkan.gpuinfo.org), of several drivers the lowest; not measured by this project"
+    "none that was looked up: figures as they were remembered. Compare them with a report of your own device before "
+    "you rely on them"
 )
 _VULKAN, _METAL = (Target.VULKAN,), (Target.METAL,)
 

@@ -12,6 +12,8 @@ from toolchain.bundle.rules.subject import Subject, Unit, found
 from toolchain.layout import names
 
 _TARGETS = (Target.VULKAN, Target.METAL, Target.WEBGPU)
+# A layout that says more was made to be looked at: no device has more than 64.
+_MOST_INPUTS = 4096
 
 
 def _entries(subject: Subject, pipeline: Pipeline, group: Group, target: Target, stage: int) -> list[Unit]:
@@ -161,7 +163,7 @@ def _declared_inputs(subject: Subject, group: Group, name: str, target: Target) 
         if not isinstance(size, int) or not isinstance(offset, int):
             return None
         end = max(end, offset + size if size else 0)
-    return end
+    return end if end <= _MOST_INPUTS else None
 
 
 _MSL_WORDS = {"float": "f32", "half": "f16", "int": "i32", "uint": "u32", "short": "i16", "ushort": "u16"}

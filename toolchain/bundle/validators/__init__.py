@@ -13,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from toolchain.build.process import run
@@ -73,8 +73,14 @@ class _Validator:
 
 
 def validate(bundle: Bundle, tools: Mapping[str, Tool]) -> list[Validation]:
-    """What each validator says of a bundle's codes. `tools` are installed roots by their pins' names."""
-    return [_validation(validator, bundle, tools.get(validator.tool)) for validator in VALIDATORS]
+    """What each validator says of a bundle's codes. `tools` are installed roots by their pins' names.
+
+    Languages that no validator here reads are among the answers, as not run.
+    """
+    ran = [_validation(validator, bundle, tools.get(validator.tool)) for validator in VALIDATORS]
+    return ran + [
+        Validation(name, "", 0, why) for target, (name, why) in _WITHOUT_VALIDATOR.items() if target in bundle.targets
+    ]
 
 
 def _validation(validator: _Validator, bundle: Bundle, tool: Tool | None) -> Validation:
@@ -100,9 +106,9 @@ def _findings(
     for group, entry, code in items:
         if code.payload in rejected:
             expected = f"code that {validator.name} {tool.version} accepts"
-            yield found(
-                validator.rule, expected, rejected[code.payload], group=group, entry=entry.name, target=code.target
-            )
+            seen = rejected[code.payload]
+            finding = found(validator.rule, expected, seen, group=group, entry=entry.name, target=code.target)
+            yield replace(finding, hint=RULES[validator.rule].mend)
 
 
 def _each(
@@ -210,5 +216,10 @@ VALIDATORS = (
     _Validator("D3", "ptxas", "ptxas", (Target.CUDA,), _ptxas),
     _Validator("D4", "dxc", "dxc", (Target.D3D12,), _dxc),
 )
+
+_WITHOUT_VALIDATOR = {
+    Target.METAL: ("metal", "Apple's compiler alone reads MSL, and this tool does not call it; rules read it as text"),
+    Target.D3D11: ("fxc", "DXBC of shader model 5 has no validator outside of Windows"),
+}
 
 __all__ = ["RULES", "VALIDATORS", "Tool", "Validation", "validate"]

@@ -1,5 +1,6 @@
 """Archives of a cache as one tar file, for machines without a network. Equal archives and records, equal bytes.
 
+    index        a title, and the names of all members that follow: a bundle that was cut off is noticed
     archives/<sha256>        the bytes
     records/<sha256>.json    their record
     records/<sha256>.attestation.json    the document that attests them, where the cache has one
@@ -31,18 +32,28 @@ from toolchain.sources.cache.store import Store, VerifiedArchive
 
 _LARGEST_RECORD_BYTES = LARGEST_DOCUMENT_BYTES  # real ones have some hundred bytes, and attestations some 10 KB
 _MOST_MEMBERS = 100_000
+_INDEX = "index"
+_TITLE = "gpu-toolchain bundle 1"
+_LARGEST_INDEX_BYTES = 128 * _MOST_MEMBERS
 _NAME = re.compile(
     r"(?P<kind>archives|records)/(?P<sha256>[0-9a-f]{64})(?P<json>(?P<attestation>\.attestation)?\.json)?"
 )
 
 
-def write_bundle(target: Path, archives: Sequence[VerifiedArchive], store: Store) -> int:
+def write_bundle(
+    target: Path,
+    archives: Sequence[VerifiedArchive],
+    store: Store,
+    *,
+    force: bool = False,
+    protected: Sequence[Path] = (),
+) -> int:
     """Write a bundle of `archives`, beside its place and renamed; returns its size.
 
-    A symbolic link at `target` stays, and what it leads to is written. Raises CacheError where that is anything but a
-    regular file or nothing, and where it cannot be written.
+    A symbolic link at `target` stays, and what it leads to is written. Raises CacheError as `place_of`, and where it
+    cannot be written.
     """
-    target = _place_of(target)
+    target = place_of(target, store, force=force, protected=protected)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     by_digest = {one.archive.sha256: one for one in archives}
     try:
@@ -51,16 +62,14 @@ def write_bundle(target: Path, archives: Sequence[VerifiedArchive], store: Store
                 open(temporary, "xb") as file,
                 tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar,
             ):
-                for sha256 in sorted(by_digest):
+                facts = {sha256: _facts(store, sha256) for sha256 in sorted(by_digest)}
+                names = [name for sha256, told in facts.items() for name in (*told, f"archives/{sha256}")]
+                index = "\n".join([_TITLE, *names, ""]).encode()
+                tar.addfile(_member(_INDEX, len(index)), io.BytesIO(index))
+                for sha256, told in facts.items():
+                    for name, data in told.items():
+                        tar.addfile(_member(name, len(data)), io.BytesIO(data))
                     path = by_digest[sha256].path
-                    record = store.record(sha256)
-                    if record is not None:
-                        data = record.dump()
-                        tar.addfile(_member(f"records/{sha256}.json", len(data)), io.BytesIO(data))
-                    document = store.attestation_path(sha256)
-                    if document.is_file():
-                        data = document.read_bytes()
-                        tar.addfile(_member(f"records/{document.name}", len(data)), io.BytesIO(data))
                     with open(path, "rb") as source:
                         reader = _Hashing(source)
                         tar.addfile(_member(f"archives/{sha256}", path.stat().st_size), reader)
@@ -83,8 +92,22 @@ def write_bundle(target: Path, archives: Sequence[VerifiedArchive], store: Store
     return size_bytes
 
 
-def _place_of(target: Path) -> Path:
-    """Where a bundle is really written: what `target` leads to, which is a regular file or nothing."""
+def _facts(store: Store, sha256: Sha256) -> dict[str, bytes]:
+    """What goes into a bundle about an archive, by the names of the members."""
+    facts = {}
+    if (record := store.record(sha256)) is not None:
+        facts[f"records/{sha256}.json"] = record.dump()
+    document = store.attestation_path(sha256)
+    if document.is_file():
+        facts[f"records/{document.name}"] = document.read_bytes()
+    return facts
+
+
+def place_of(target: Path, store: Store, *, force: bool = False, protected: Sequence[Path] = ()) -> Path:
+    """Where a bundle is really written: what `target` leads to. Raises CacheError for a place that is another's.
+
+    A bundle is replaced, and with `force` any regular file; never one of `protected`, nor anything in the cache.
+    """
     try:
         mode = target.stat().st_mode
     except FileNotFoundError:
@@ -97,7 +120,28 @@ def _place_of(target: Path) -> Path:
             hint="name another file: a bundle is written beside its place and renamed",
             details={"path": str(target)},
         )
-    return Path(os.path.realpath(target))
+    place = Path(os.path.realpath(target))
+    if any(place == Path(os.path.realpath(path)) for path in protected):
+        raise _another(target, "it is a pins file", "name another file")
+    if place.is_relative_to(os.path.realpath(store.root)):
+        raise _another(target, f"it lies in the cache {store.root}", "name a file outside the cache")
+    if mode is not None and not force and not _is_bundle(place):
+        raise _another(target, "a file that no export wrote is there", "name another file, or replace it with --force")
+    return place
+
+
+def _another(target: Path, why: str, hint: str) -> CacheError:
+    return CacheError(f"no bundle is written to {target}: {why}", hint=hint, details={"path": str(target)})
+
+
+def _is_bundle(path: Path) -> bool:
+    """Whether a file begins as a bundle does, whole or not."""
+    try:
+        with open_regular(path) as file, tarfile.open(fileobj=file, mode="r:") as tar:
+            first = tar.next()
+    except (OSError, tarfile.TarError):
+        return False
+    return first is not None and first.name == _INDEX
 
 
 def _called(mode: int) -> str:
@@ -144,7 +188,10 @@ def _members(
     records: dict[Sha256, Record] = {}
     attestations: dict[Sha256, bytes] = {}
     seen: set[str] = set()
+    told = _read_index(source, tar)
     for member in tar:
+        if member.name == _INDEX and member.offset == 0:
+            continue
         if len(seen) >= _MOST_MEMBERS:
             raise ArchiveError(f"{source}: more than {_MOST_MEMBERS} members")
         found = _NAME.fullmatch(member.name)
@@ -178,9 +225,29 @@ def _members(
         if record is None:
             raise ArchiveError(f"{source}: {member.name} is no record")
         records[sha256] = record
+    if lacking := sorted(told - seen):
+        raise ArchiveError(
+            f"{source}: cut off: it lacks {len(lacking)} of the {len(told)} members in its index, {lacking[0]} first",
+            hint="copy the file again, or export it again",
+        )
     if not archives:
         raise ArchiveError(f"{source}: no archive in it")
     return archives, records, attestations
+
+
+def _read_index(source: Path, tar: tarfile.TarFile) -> set[str]:
+    """The names that the first member, the index, tells of."""
+    first = tar.next()
+    read = None
+    if first is not None and first.name == _INDEX and first.isreg() and first.size <= _LARGEST_INDEX_BYTES:
+        read = tar.extractfile(first)
+    title, *names = read.read().decode("utf-8", "replace").splitlines() if read is not None else [""]
+    if title != _TITLE:
+        raise ArchiveError(
+            f"{source}: expected a bundle, whose first member is the index {_TITLE!r}",
+            hint="toolchain cache export writes bundles; export again what an older version wrote",
+        )
+    return set(names)
 
 
 def _member(name: str, size_bytes: int) -> tarfile.TarInfo:

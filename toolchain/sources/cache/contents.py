@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +15,21 @@ from toolchain.findings import Finding
 from toolchain.pins import Archive
 from toolchain.sources.cache.records import Record, origins_of
 from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES
-from toolchain.sources.cache.store import Store
+from toolchain.sources.cache.store import TAG_NAME, Store
 from toolchain.sources.parallel import at_once
 
-_OWN_FOLDERS = frozenset({"archives", "records", "partial", "locks"})
-_OWN_FILES = frozenset({"CACHEDIR.TAG"})
+_DIGEST = "[0-9a-f]{64}"
+_WRITER = r"\.[0-9]+\.[0-9a-f]+"  # the process that writes a file, and a number of its own choice
+_RECORD = rf"{_DIGEST}(?:\.attestation)?\.json"
+
+# The folders of a cache, and the names that the store gives to files in each: whatever is called otherwise is not ours.
+_OWN_NAMES = {
+    "archives": re.compile(_DIGEST),
+    "locks": re.compile(rf"{_DIGEST}\.lock"),
+    "partial": re.compile(rf"{_DIGEST}(?:(?:{_WRITER})?\.part|{_WRITER}\.tmp)"),
+    "records": re.compile(rf"{_RECORD}|\.{_RECORD}{_WRITER}\.tmp"),
+}
+_OWN_FILES = frozenset({TAG_NAME})
 
 _UNREADABLE = "give yourself the right to read it, or remove it by hand if it is no file"
 _IRREGULAR = "toolchain cache prune --damaged removes it, and toolchain fetch brings the archive"
@@ -45,19 +56,35 @@ class Leftover:
 
 
 def entries(store: Store) -> list[Entry]:
-    """Every archive by its name, sorted by digest; none where there is no cache yet. Raises CacheError."""
-    if store.root.exists() and not store.root.is_dir():
-        raise CacheError(
-            f"{store.root} is no cache: expected a folder, seen {standing_at(store.root)}",
-            hint="choose a folder with --cache or DREAM_GPU_CACHE",
-            details={"path": str(store.root)},
-        )
+    """Every archive by its name, sorted by digest; none where there is no cache yet.
+
+    Raises CacheError where the root cannot be read, or is something else than a cache.
+    """
+    _require_cache(store)
     found = []
     for path in _not_folders(store.root / "archives"):
-        sha256 = _digest_of(path.name)
-        if sha256 is not None:
+        if _is_ours(path):
+            sha256 = Sha256(path.name)
             found.append(Entry(sha256, _size(path), store.record(sha256)))
     return found
+
+
+def _require_cache(store: Store) -> None:
+    """Raise CacheError for a folder with things in it that no cache has, and nothing that says that it is one."""
+    if not store.root.exists():
+        return
+    if not store.root.is_dir():
+        seen = standing_at(store.root)
+    else:
+        there = {path.name for path in _children(store.root)}
+        if store.is_tagged() or there <= _OWN_NAMES.keys() or there >= _OWN_NAMES.keys():
+            return
+        seen = f"one without {TAG_NAME} and {', '.join(sorted(_OWN_NAMES))}"
+    raise CacheError(
+        f"{store.root} is no cache: expected a folder that this program made, or an empty one; seen {seen}",
+        hint="choose another with --cache or DREAM_GPU_CACHE; toolchain cache path prints the one in use",
+        details={"path": str(store.root)},
+    )
 
 
 def verify(store: Store, *, jobs: int) -> list[Finding]:
@@ -103,17 +130,23 @@ def _finding(left: Leftover) -> Finding:
 def leftovers(store: Store) -> list[Leftover]:
     """What interrupted work and strangers left in the cache; what a running process works on is not listed."""
     found: list[Leftover] = []
-    in_use: set[str] = set()
-    for name in sorted(_OWN_FOLDERS):
+    ours: dict[str, list[Path]] = {}
+    for name in sorted(_OWN_NAMES):
+        ours[name] = []
         for path in _children(store.root / name):
             if standing_at(path) == FOLDER:
                 found.append(Leftover(path, 0, "folder", "a folder, where only files belong"))
-    for path in _not_folders(store.root / "locks"):
-        if path.suffix == ".lock" and locks.is_held(path):
+            elif _is_ours(path):
+                ours[name].append(path)
+            else:
+                found.append(Leftover(path, _size(path), "unknown", "a name that this program gives to nothing"))
+    in_use: set[str] = set()
+    for path in ours["locks"]:
+        if locks.is_held(path):
             in_use.add(path.stem)
         else:
             found.append(Leftover(path, _size(path), "stale-lock", "a lock that no process holds"))
-    for path in _not_folders(store.root / "partial"):
+    for path in ours["partial"]:
         if path.name.partition(".")[0] in in_use:
             continue
         size = _size(path)
@@ -121,15 +154,12 @@ def leftovers(store: Store) -> list[Leftover]:
             found.append(Leftover(path, size, "partial", f"{size} bytes of an interrupted download"))
         else:
             found.append(Leftover(path, size, "temporary", "a file of a process that was killed"))
-    for path in _not_folders(store.root / "archives"):
-        if _digest_of(path.name) is None:
-            found.append(Leftover(path, _size(path), "unknown", "a name that is no SHA-256"))
-    for path in _not_folders(store.root / "records"):
-        name = path.name.removesuffix(".json").removesuffix(".attestation")
-        sha256 = _digest_of(name) if path.suffix == ".json" else None
-        if sha256 is None:
+    for path in ours["records"]:
+        if path.suffix != ".json":
             found.append(Leftover(path, _size(path), "temporary", "a file of a process that was killed"))
-        elif path == store.attestation_path(sha256):
+            continue
+        sha256 = Sha256(path.name.partition(".")[0])
+        if path == store.attestation_path(sha256):
             if not store.archive_path(sha256).is_file():
                 what = "an attestation of an archive that is not there"
                 found.append(Leftover(path, _size(path), "orphan-attestation", what))
@@ -138,7 +168,7 @@ def leftovers(store: Store) -> list[Leftover]:
         elif not store.archive_path(sha256).is_file():
             found.append(Leftover(path, _size(path), "orphan-record", "a record of an archive that is not there"))
     for path in _children(store.root):
-        if path.name not in (_OWN_FOLDERS if path.is_dir() else _OWN_FILES):
+        if path.name not in (_OWN_NAMES if path.is_dir() else _OWN_FILES):
             found.append(Leftover(path, _size(path), "unknown", "something that is not ours"))
     return found
 
@@ -327,11 +357,9 @@ def _hash(path: Path) -> Sha256:
         raise CacheError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _digest_of(name: str) -> Sha256 | None:
-    try:
-        return Sha256(name)
-    except ValueError:
-        return None
+def _is_ours(path: Path) -> bool:
+    """Whether the store gives such a name to a file in the folder that `path` is in."""
+    return _OWN_NAMES[path.parent.name].fullmatch(path.name) is not None
 
 
 def _children(folder: Path) -> Iterator[Path]:

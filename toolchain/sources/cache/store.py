@@ -42,6 +42,7 @@ LOCK_TIMEOUT_S = 2 * 60 * 60
 # damaged then, as everything is hashed before it is used, and fetching it again costs less than 200 waits for a disk.
 SYNCED_BYTES = 4 * 1024 * 1024
 
+TAG_NAME = "CACHEDIR.TAG"
 _CACHEDIR_TAG = b"""Signature: 8a477f597d28d172789f06886806bc55
 # This folder holds downloads of gpu-toolchain, which can be fetched again: see https://bford.info/cachedir/
 """
@@ -248,11 +249,18 @@ class Store:
             # The folder that `receive` looks for comes last, so that it never stands alone.
             for name in ("archives", "records", "partial", "locks"):
                 (self.root / name).mkdir(parents=True, exist_ok=True)
-            tag = self.root / "CACHEDIR.TAG"
+            tag = self.root / TAG_NAME
             if not tag.exists():
                 tag.write_bytes(_CACHEDIR_TAG)
         except OSError as error:
             raise self._cannot("write", self.root, error) from error
+
+    def is_tagged(self) -> bool:
+        """Whether the root has the tag file that this program writes: it is a cache, whatever else lies in it."""
+        try:
+            return read_regular(self.root / TAG_NAME) == _CACHEDIR_TAG
+        except OSError:
+            return False
 
     def put(self, source: IO[bytes], sha256: Sha256, *, shown: str) -> Path:
         """Copy a stream into the cache as the bytes of `sha256`; `shown` names it for people.

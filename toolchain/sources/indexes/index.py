@@ -19,6 +19,7 @@ from toolchain.errors import DigestMismatchError, FetchError
 from toolchain.pins import IndexKind, IndexSource
 from toolchain.sources.indexes import index_formats
 from toolchain.sources.indexes.index_config import (
+    OVERRIDES,
     IndexLocation,
     IndexOverrides,
     npm_location,
@@ -136,7 +137,9 @@ class Indexes:
             if found and found[-1].location.folder is None:
                 break
         if not found:
-            raise _denied(source, pinned, denied) if denied else _missing(source, seen)
+            if denied:
+                raise _denied(source, pinned, denied)
+            raise self._not_there(source.kind, source.package) or _missing(source, seen)
         return _located(source, found)
 
     def offered(self, kind: IndexKind, package: str, version: str, *, session: requests.Session) -> tuple[Offered, ...]:
@@ -149,10 +152,22 @@ class Indexes:
             of_version = tuple(offer for offer in offers if _is_of(kind, offer.file.name, package, version))
             if of_version:
                 return of_version
-        raise FetchError(
+        raise self._not_there(kind, package) or FetchError(
             f"no configured {kind.value} index has {package} {version}",
             hint="check the version, or the index that this machine is configured with",
             details={"package": package, "version": version},
+        )
+
+    def _not_there(self, kind: IndexKind, package: str) -> FetchError | None:
+        """The error for a kind whose every place is a folder that is not there; past a single one pip goes on."""
+        folders = [location.folder for location in self._where(kind, package)]
+        gone = [str(folder) for folder in folders if folder is not None and not folder.exists()]
+        if not gone or len(gone) < len(folders):
+            return None
+        return FetchError(
+            f"the {kind.value} index is a folder that is not there: {', '.join(gone)}",
+            hint=f"give {OVERRIDES[kind.value]} a URL (https:, http: or file:) or a folder, or mend the configuration",
+            details={"folders": gone},
         )
 
     def _where(self, kind: IndexKind, package: str) -> tuple[IndexLocation, ...]:
@@ -248,6 +263,8 @@ def _get(session: requests.Session, location: IndexLocation, url: str, accept: s
     """One page of an index; None where it has none. Credentials go to the index's own host alone."""
     import requests
 
+    from toolchain.sources.network.http import reason_of
+
     own = urlsplit(url).netloc == urlsplit(location.url).netloc
     try:
         with session.get(
@@ -278,9 +295,8 @@ def _get(session: requests.Session, location: IndexLocation, url: str, accept: s
             kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
             return _Answer(bytes(data), _clean(response.url), kind)
     except (requests.RequestException, OSError) as error:
-        reason = str(error).replace(url, _clean(url))
         raise FetchError(
-            f"cannot ask the package index {_clean(url)}: {type(error).__name__}: {reason}",
+            f"cannot ask the package index {_clean(url)}: {reason_of(error).replace(url, _clean(url))}",
             hint="check the network and its proxies, or work with --offline",
             details={"url": _clean(url)},
         ) from error

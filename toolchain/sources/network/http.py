@@ -167,9 +167,9 @@ class Client:
             try:
                 response = self._send(url, headers or {}, auth if parts.netloc == first_host else None, ca_bundle)
             except requests.exceptions.SSLError as error:
-                raise TransferError(f"{shown}: {_reason(error)}", retryable=False) from error
+                raise TransferError(f"{shown}: {reason_of(error)}", retryable=False) from error
             except (requests.RequestException, OSError, ValueError) as error:
-                raise TransferError(f"{shown}: {_reason(error)}", retryable=True) from error
+                raise TransferError(f"{shown}: {reason_of(error)}", retryable=True) from error
             if response.status_code not in (301, 302, 303, 307, 308) or "location" not in response.headers:
                 body = _SocketBody(response, shown, self.limits, self.monotonic)
                 self._bodies.add(body)
@@ -195,7 +195,7 @@ class _Environment:
     settings: Mapping[str, Any]
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
     """The innermost sentence of a chain of wrapped exceptions: `Connection refused`, not the five layers around it."""
     inner: BaseException | None = error
     while inner is not None:
@@ -241,7 +241,7 @@ class _SocketBody:
                 # One wait for bytes, straight into the buffer; http.client's own readinto waits for all of it.
                 count = self._http.fp.readinto1(view[: self._most()])
         except (OSError, ValueError, http.client.HTTPException) as error:
-            raise TransferError(f"{self._shown}: {_reason(error)}", retryable=True) from error
+            raise TransferError(f"{self._shown}: {reason_of(error)}", retryable=True) from error
         if self._left is not None:
             self._left -= count
             self._http.length = self._left

@@ -141,8 +141,10 @@ def _accept(response: requests.Response, url: str) -> None:
 
 
 def _unreachable(url: str, error: Exception) -> FetchError:
+    from toolchain.sources.network.http import reason_of
+
     return FetchError(
-        f"cannot reach {url}: {type(error).__name__}: {error}",
+        f"cannot reach {url}: {reason_of(error)}",
         hint="check the network and its proxies",
         details={"url": url, "unreachable": True},
     )

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, InstallError, PatchError
+from toolchain.files import read_regular
 from toolchain.fingerprint import fingerprint
 from toolchain.progress import Progress, Silent
 from toolchain.sources.trees import manifest, tree_stat
@@ -203,7 +204,7 @@ def seal(root: Path, tree: Manifest, *, record: Mapping[str, object] | None = No
 def _read(root: Path) -> dict[str, object]:
     path = root / RECORD_NAME
     try:
-        raw = json.loads(path.read_bytes())
+        raw = json.loads(read_regular(path))
         if not isinstance(raw, dict):
             raise ValueError("it is no JSON object")
     except OSError as error:

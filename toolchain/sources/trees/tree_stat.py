@@ -61,14 +61,18 @@ def _record(root: str, path: str) -> str:
     return f"{seen.st_mode:o} {seen.st_size} {seen.st_mtime_ns} {path}\0"
 
 
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a FIFO in the stamp's place is an empty one
+
+
 def differences(root: str, digest: str | None = None, *, limit: int = 1) -> list[tuple[str, str]] | None:
     """The first `limit` paths below `root` that are not as its stamp says, each with what is wrong; [] when clean.
 
     None where there is no whole stamp (for `digest`, if one is given): then only the full check can tell. Never raises.
     """
     try:
-        with open(f"{root}/{STAMP_NAME}", "rb") as file:
-            text = file.read().decode("utf-8", "surrogateescape")
+        with open(f"{root}/{STAMP_NAME}", "rb", opener=_open_at_once) as file:
+            text = (file.read() or b"").decode("utf-8", "surrogateescape")
     except OSError:
         return None
     first, newline, rest = text.partition("\n")

@@ -1,0 +1,181 @@
+"""A Mojo program becomes the AIR modules that it launches: the compiler says which; the source must explain each.
+
+One kernel that the compiler cannot make takes the whole program down. Then the kernels that can be named one by one are
+emitted so, and the others have no module.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from toolchain.air.compiler import Compiler, ending, hung
+from toolchain.air.emit import Emitted, Failed, Kernel, Outcome, emit
+from toolchain.air.launches import Site
+from toolchain.air.rules.emission import MADE, NAMES
+from toolchain.air.rules.rule import AirFinding
+from toolchain.air.syntax import Source
+from toolchain.errors import ProcessError
+from toolchain.progress import Progress
+
+# Mojo 1.1 and 1.2 cut what is readable of an entry's name after 27 to 31 characters, and add a hash.
+HEAD = 24
+
+HOST = "host"  # the program's own assembly; the compiler puts its name before every module's
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program to emit: its file, as messages show it and as Mojo imports it, and what its source launches."""
+
+    path: Path
+    shown: str
+    module: str
+    search: tuple[Path, ...]
+    source: Source
+    sites: tuple[Site, ...]
+
+    def kernel(self, site: Site | None, name: str) -> Kernel:
+        """A kernel of this program, at the place that launches it."""
+        line, column = (site.line, site.column) if site else (1, 1)
+        return Kernel(name, self.module, self.search, self.shown, line, column)
+
+
+def emit_program(
+    program: Program, compiler: Compiler, target: str, *, jobs: int, progress: Progress
+) -> tuple[Outcome, ...]:
+    """The modules that a program launches, or what failed. Raises as `emit`."""
+    compiler.require_version()
+    progress.start(program.shown, f"build {program.shown}", None)
+    with tempfile.TemporaryDirectory(prefix="toolchain-air-") as name:
+        folder = Path(name)
+        search = [argument for path in program.search for argument in ("-I", str(path))]
+        options = ["--emit", "asm", f"--target-accelerator={target}", "-o", str(folder / f"{HOST}.s")]
+        wrong, lasting = "", True
+        try:
+            completed = compiler.run(["build", *options, *search, str(program.path)], cwd=folder)
+            if completed.status != 0:
+                wrong, lasting = ending(completed), completed.status > 0
+        except ProcessError as error:
+            if "did not end" not in error.message:
+                raise
+            wrong, lasting = hung(error), False
+        texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.ll"))}
+    progress.finish(program.shown, "failed" if wrong else "built")
+    if wrong:
+        return _one_by_one(program, wrong, lasting, compiler, target, jobs=jobs, progress=progress)
+    return explained(program, texts)
+
+
+def explained(program: Program, texts: dict[str, str]) -> tuple[Outcome, ...]:
+    """Each file that the compiler wrote as a module, or a finding for what no launch explains.
+
+    `texts` is by file name, host_SYMBOL.ll. Of a kernel there may be as many modules as there are sets of
+    parameters at the places that launch it, any number where one of these is generic, and none where all are dead code.
+    """
+    outcomes: list[Outcome] = []
+    seen: dict[tuple[str, str], int] = {}
+    for name, text in texts.items():
+        symbol = name.removeprefix(f"{HOST}_").removesuffix(".ll")
+        sites = [site for site in program.sites if explains(program, site, symbol)]
+        kernel = program.kernel(sites[0] if sites else None, sites[0].kernel if sites else symbol)
+        if wrong := _wrong(symbol, text, sites):
+            outcomes.append(Failed(kernel, wrong_module(kernel, *wrong), lasting=True))
+            continue
+        outcomes.append(Emitted(kernel, symbol, text))
+        known = {(site.kernel, site.parameters) for site in sites}
+        if not any(site.generic for site in sites):
+            key = (kernel.name, "|".join(sorted(parameters for _, parameters in known)))
+            seen[key] = seen.get(key, 0) + 1
+            if seen[key] > len(known):
+                expected = f"at most {len(known)} of {kernel.name}, one for each set of parameters that is launched"
+                outcomes.append(Failed(kernel, wrong_module(kernel, expected, f"{symbol} as well"), lasting=True))
+    if not outcomes:
+        kernel = program.kernel(program.sites[0] if program.sites else None, program.module)
+        seen_words = "none: every launch is in code that the program does not reach"
+        outcomes.append(Failed(kernel, wrong_module(kernel, "at least one module", seen_words), lasting=True))
+    return tuple(outcomes)
+
+
+def explains(program: Program, site: Site, symbol: str) -> bool:
+    """Whether a site's kernel may have this entry name: module and name in front, as far as they were not cut off."""
+    if not site.kernel:
+        return True  # what it launches is known to the compiler alone
+    wanted = _mangled(f"{program.module}_{site.kernel}")
+    local = any(one.name == site.kernel for one in program.source.definitions)
+    if local or symbol.startswith(wanted[:HEAD]):
+        return symbol.startswith(wanted[:HEAD])
+    return f"_{_mangled(site.kernel)}"[: HEAD // 2] in symbol  # a method, or imported from another module
+
+
+def wrong_module(kernel: Kernel, expected: str, seen: str) -> AirFinding:
+    """A finding for modules that are not what the source launches."""
+    return kernel.finding(NAMES, expected, seen, "name the kernel at the launch, or report this as a bug")
+
+
+def _wrong(symbol: str, text: str, sites: Sequence[Site]) -> tuple[str, str] | None:
+    if not text.strip():
+        return f"a module for {symbol}", "an empty file"
+    if re.search(rf"^define void @\"?{re.escape(symbol)}\"?\(", text, re.MULTILINE) is None:
+        return f"a module that defines {symbol}, as its file says", "no such definition"
+    if not sites:
+        return "modules of kernels that the program launches", f"{symbol}, which no launch explains"
+    return None
+
+
+def _one_by_one(
+    program: Program,
+    wrong: str,
+    lasting: bool,
+    compiler: Compiler,
+    target: str,
+    *,
+    jobs: int,
+    progress: Progress,
+) -> tuple[Outcome, ...]:
+    plain = {one.name for one in program.source.definitions if not one.parameters}
+    first: dict[tuple[str, str], Site] = {}
+    for site in program.sites:
+        first.setdefault((site.kernel, site.parameters), site)
+    alone = [site for site in first.values() if site.kernel in plain and not site.parameters]
+    outcomes = list(
+        emit(
+            [program.kernel(site, site.kernel) for site in alone],
+            compiler,
+            target,
+            jobs=jobs,
+            progress=progress,
+        )
+    )
+    named = [one for one in outcomes if isinstance(one, Failed)]
+    for site in first.values():
+        if site in alone:
+            continue
+        blamed = explains_failure(program, site, wrong)
+        if blamed or not named:
+            name = f"{site.kernel or 'a kernel'}{site.parameters}"
+            kernel = program.kernel(site, site.kernel or program.module)
+            finding = kernel.finding(
+                MADE,
+                f"a module of AIR for {name}",
+                wrong,
+                "mend what mojo reports; it makes no kernel of a program with one that it cannot make",
+            )
+            outcomes.append(Failed(kernel, finding, lasting))
+    if not any(isinstance(one, Failed) for one in outcomes):
+        kernel = program.kernel(None, program.module)
+        finding = kernel.finding(MADE, "a program that mojo builds", wrong, "mend what it reports")
+        outcomes.append(Failed(kernel, finding, lasting))
+    return tuple(outcomes)
+
+
+def explains_failure(program: Program, site: Site, wrong: str) -> bool:
+    """Whether the compiler's message names this site's kernel."""
+    return any(explains(program, site, symbol) for symbol in re.findall(r"'(\w+)'", wrong)) if site.kernel else False
+
+
+def _mangled(name: str) -> str:
+    return re.sub(r"\W", "_", name)

@@ -1,0 +1,38 @@
+"""Host definitions of a bundle's structures, as text: C, C++ and Python. Equal bundles give equal text.
+
+`plan.planned` decides what stands where, once for all languages; each language only spells it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from toolchain.bundle.headers import c, cpp, ctypes_module
+from toolchain.bundle.headers.plan import Plan, planned
+from toolchain.bundle.model import Bundle
+from toolchain.bundle.structs import Structs, identifier
+
+# language -> (what the file's name ends with, what writes it)
+LANGUAGES: Mapping[str, tuple[str, Callable[[str, Sequence[Plan], Sequence[str]], str]]] = {
+    "c": (".h", c.text),
+    "cpp": (".hpp", cpp.text),
+    "python": ("_layouts.py", ctypes_module.text),
+}
+
+
+def plans_of(bundle: Bundle) -> tuple[list[Plan], list[str]]:
+    """The plans of all structures, and a sentence for each block that has none. Raises LayoutError."""
+    structs = Structs.of(bundle)
+    plans = planned(structs.named())
+    blocks = dict.fromkeys((use.what, use.target.language) for use in structs.unwritable)
+    return plans, [f"{what} on {language}: an argument buffer, which a host cannot write" for what, language in blocks]
+
+
+def file_name(bundle: Bundle, language: str) -> str:
+    """What a language's file is called."""
+    return identifier(bundle.producer.name) + LANGUAGES[language][0]
+
+
+def text_of(bundle: Bundle, language: str, plans: Sequence[Plan], notes: Sequence[str]) -> str:
+    """A language's file."""
+    return LANGUAGES[language][1](bundle.producer.name, plans, notes)
