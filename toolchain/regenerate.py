@@ -11,7 +11,7 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from toolchain.bundle import format as dgb
 from toolchain.bundle.manifest import Manifest, Program
 from toolchain.bundle.model import Bundle, Group, GroupKind, Input, InputKind, Producer, Target
 from toolchain.bundle.notes import Notes
+from toolchain.bundle.notes import Part as NotedPart
 from toolchain.digest import Sha256
 from toolchain.errors import BundleError
 from toolchain.fingerprint import fingerprint
@@ -80,7 +81,8 @@ class Outcome:
     """What became of one manifest.
 
     `made` and `kept` count programs on targets; `left_out` says why optional targets are missing; `differences` is of
-    `check` alone, empty where the bundle is what would be made.
+    `check` alone, empty where the bundle is what would be made. `read` is every file that this rests on, the bundle
+    included, with the digest of the bytes that it had; None: nothing was there. It is empty for `check`.
     """
 
     output: Path
@@ -89,6 +91,7 @@ class Outcome:
     kept: int
     left_out: tuple[str, ...]
     differences: tuple[str, ...] = ()
+    read: Mapping[Path, Sha256 | None] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, object]:
         """The outcome as a JSON object."""
@@ -126,7 +129,7 @@ def regenerate(manifest: Manifest, job: Job) -> Outcome:
         job.progress.finish("regenerate", "failed")
         raise
     job.progress.finish("regenerate", _in_words(outcome))
-    return Outcome(**{**outcome.__dict__, "left_out": left_out})
+    return replace(outcome, left_out=left_out)
 
 
 def unit_name(program: Program, target: Target) -> str:
@@ -193,13 +196,13 @@ def _make(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Un
     with hold(lock, purpose=purpose, timeout_s=_LOCK_TIMEOUT_S, on_wait=job.progress.note):
         key = _key(job.tools)
         files = _Files(manifest.folder)
-        of_manifest = Sha256.of_file(manifest.path)
         old = _notes_of(notes_at, manifest.output, key)
         current: set[str] = set()
         if old is not None:
             current = {name for name, unit in units.items() if _is_current(old, name, unit, files)}
-            if len(current) == len(units) == len(old.parts) and old.manifest == of_manifest:
-                return Outcome(manifest.output, written=False, made=0, kept=len(units), left_out=())
+            if len(current) == len(units) == len(old.parts) and old.manifest == manifest.sha256:
+                read = _read(manifest, old.bundle, old.parts)
+                return Outcome(manifest.output, written=False, made=0, kept=len(units), left_out=(), read=read)
         kept = _kept(dgb.read(manifest.output), units, current) if current else {}
         made, paths = _record(manifest, [unit for name, unit in units.items() if name not in kept], job)
         sources: dict[str, Sources] = {name: files.digests(of_part) for name, of_part in paths.items()}
@@ -208,9 +211,20 @@ def _make(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Un
         data = dgb.write(_assembled(manifest, targets, units, {**kept, **made}, sources, job.tools))
         _publish(manifest.output, data)
         parts = {name: (unit.digest, sources[name]) for name, unit in units.items()}
+        of_bundle = Sha256.of(data)
         with contextlib.suppress(OSError):  # without notes, the next run makes all of it
-            Notes(key, Sha256.of(data), of_manifest, parts).write(notes_at)
-    return Outcome(manifest.output, written=True, made=len(made), kept=len(kept), left_out=())
+            Notes(key, of_bundle, manifest.sha256, parts).write(notes_at)
+    read = _read(manifest, of_bundle, parts)
+    return Outcome(manifest.output, written=True, made=len(made), kept=len(kept), left_out=(), read=read)
+
+
+def _read(manifest: Manifest, bundle: Sha256, parts: Mapping[str, NotedPart]) -> dict[Path, Sha256 | None]:
+    """Every file that a bundle which is as it should be rests on."""
+    folder = manifest.folder.absolute()
+    read: dict[Path, Sha256 | None] = {manifest.path.absolute(): manifest.sha256, manifest.output.absolute(): bundle}
+    for _, sources in parts.values():
+        read |= {folder / name: digest for name, digest in sources.items()}
+    return read
 
 
 def _check(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Unit], job: Job) -> Outcome:
@@ -238,7 +252,7 @@ def _check(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _U
 
 
 def _without_inputs(bundle: Bundle) -> Bundle:
-    return Bundle(**{**bundle.__dict__, "inputs": ()})
+    return replace(bundle, inputs=())
 
 
 def _key(tools: Tools) -> Sha256:
@@ -421,7 +435,7 @@ def _inputs(
     inputs = [Input(InputKind.SOURCE, name, digest) for name, digest in files.items()]
     inputs += [Input(InputKind.OPTIONS, name, unit.digest) for name, unit in units.items()]
     inputs += [Input(InputKind.PROGRAM, name, digest) for name, digest in programs.items()]
-    inputs.append(Input(InputKind.MANIFEST, manifest.path.name, Sha256.of_file(manifest.path)))
+    inputs.append(Input(InputKind.MANIFEST, manifest.path.name, manifest.sha256))
     return tuple(sorted(inputs, key=lambda one: (one.kind, one.name.encode())))
 
 

@@ -193,6 +193,30 @@ def test_only_what_changed_is_made(project: Project) -> None:
     ]
 
 
+def test_the_warm_path_and_the_ordinary_one_say_the_same(project: Project) -> None:
+    def said() -> str:
+        plain = [word for word in project.command() if word != "--json"]
+        ended = subprocess.run(plain, cwd=project.folder, capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        return ended.stdout
+
+    project.make()
+    first = said()
+    assert first == "current demo.dgb: 15 kept\n"
+    assert said() == first
+    (kept,) = (project.folder / "cache" / "bundles").glob("*.receipt")
+    kept.write_bytes(kept.read_bytes().replace(b"15 kept", b"51 kept"))
+    assert said() == "current demo.dgb: 51 kept\n", "it is the receipt that answers"
+
+    project.edit("include/factor.slang", "return FACTOR", "return FACTOR")
+    assert said() == first, "written with the same bytes: looked at, and kept"
+    project.edit("include/factor.slang", "FACTOR;", "FACTOR*2;")
+    assert said() == "written demo.dgb: 9 made, 6 kept\n"
+    assert said() == first
+    project.file.write_bytes(project.file.read_bytes()[:-1])
+    assert said() == "written demo.dgb: 15 made, 0 kept\n"
+
+
 def test_a_bundle_that_is_not_what_was_made_is_made_anew(project: Project) -> None:
     project.make()
     first = project.file.read_bytes()
