@@ -8,6 +8,7 @@ compiler.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -40,7 +41,8 @@ _SHOWN_FAILURES = 20
 # The compiler behind the recorder that a target needs; those that are not here need none. Nothing here makes DXBC.
 COMPILERS: Mapping[Target, str] = {Target.CUDA: "nvrtc", Target.D3D12: "dxc"}
 
-Sources = Mapping[str, Sha256]
+# As `toolchain.bundle.notes.Part` has them.
+Sources = Mapping[str, Sha256 | None]
 
 
 @dataclass(frozen=True)
@@ -204,8 +206,7 @@ def _make(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Un
                 read = _read(manifest, old.bundle, old.parts)
                 return Outcome(manifest.output, written=False, made=0, kept=len(units), left_out=(), read=read)
         kept = _kept(dgb.read(manifest.output), units, current) if current else {}
-        made, paths = _record(manifest, [unit for name, unit in units.items() if name not in kept], job)
-        sources: dict[str, Sources] = {name: files.digests(of_part) for name, of_part in paths.items()}
+        made, sources = _record(manifest, [unit for name, unit in units.items() if name not in kept], job)
         if old is not None:
             sources |= {name: old.parts[name][1] for name in kept}
         data = dgb.write(_assembled(manifest, targets, units, {**kept, **made}, sources, job.tools))
@@ -220,11 +221,12 @@ def _make(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Un
 
 def _read(manifest: Manifest, bundle: Sha256, parts: Mapping[str, NotedPart]) -> dict[Path, Sha256 | None]:
     """Every file that a bundle which is as it should be rests on."""
-    folder = manifest.folder.absolute()
-    read: dict[Path, Sha256 | None] = {manifest.path.absolute(): manifest.sha256, manifest.output.absolute(): bundle}
+    named: dict[str, Sha256 | None] = {}
     for _, sources in parts.values():
-        read |= {folder / name: digest for name, digest in sources.items()}
-    return read
+        named |= sources
+    folder = manifest.folder.absolute()
+    files = {folder / name: digest for name, digest in named.items()}
+    return {**files, manifest.path.absolute(): manifest.sha256, manifest.output.absolute(): bundle}
 
 
 def _check(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Unit], job: Job) -> Outcome:
@@ -234,9 +236,7 @@ def _check(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _U
     if not manifest.output.exists():
         found: tuple[str, ...] = (f"{manifest.output} is not there",)
         return Outcome(manifest.output, written=False, made=0, kept=0, left_out=(), differences=found)
-    files = _Files(manifest.folder)
-    parts, paths = _record(manifest, list(units.values()), job)
-    sources = {name: files.digests(of_part) for name, of_part in paths.items()}
+    parts, sources = _record(manifest, list(units.values()), job)
     data = dgb.write(_assembled(manifest, targets, units, parts, sources, job.tools))
     if job.targets is None and manifest.output.read_bytes() == data:
         found = ()
@@ -287,26 +287,13 @@ class _Files:
         self._digests: dict[str, Sha256 | None] = {}
 
     def digest(self, name: str) -> Sha256 | None:
-        """Of the file of that name; None where it cannot be read."""
+        """Of the file of that name; None where none can be read."""
         if name not in self._digests:
             try:
                 self._digests[name] = Sha256.of_file(self._folder / name)
             except OSError:
                 self._digests[name] = None
         return self._digests[name]
-
-    def digests(self, paths: Sequence[str]) -> dict[str, Sha256]:
-        """Of the files at those paths, by name. Raises BundleError for one that cannot be read any more."""
-        found: dict[str, Sha256] = {}
-        for path in paths:
-            name = Path(os.path.relpath(path, self._folder)).as_posix()
-            digest = self.digest(name)
-            if digest is None:
-                raise BundleError(
-                    f"{path} was read by the compiler, and cannot be read any more", hint="run this again"
-                )
-            found[name] = digest
-        return found
 
 
 def _is_current(notes: Notes, name: str, unit: _Unit, files: _Files) -> bool:
@@ -330,8 +317,8 @@ def _kept(bundle: Bundle, units: Mapping[str, _Unit], current: set[str]) -> dict
     return kept
 
 
-def _record(manifest: Manifest, units: Sequence[_Unit], job: Job) -> tuple[dict[str, Part], dict[str, tuple[str, ...]]]:
-    """Runs the recorder: parts, and the paths of each one's sources.
+def _record(manifest: Manifest, units: Sequence[_Unit], job: Job) -> tuple[dict[str, Part], dict[str, Sources]]:
+    """Runs the recorder: parts, and what each one was made from.
 
     Raises BundleError that names every program that could not be made.
     """
@@ -344,8 +331,14 @@ def _record(manifest: Manifest, units: Sequence[_Unit], job: Job) -> tuple[dict[
     recorder = Recorder(job.tools.program, {"LD_LIBRARY_PATH": libraries})
     by_name = {unit_name(unit.program, unit.target): unit for unit in units}
     requests = [_request(manifest, unit) for unit in units]
+    folder = manifest.folder.absolute()
+
+    @functools.cache
+    def named(path: str) -> str:
+        return Path(os.path.relpath(path, folder)).as_posix()
+
     parts: dict[str, Part] = {}
-    sources: dict[str, tuple[str, ...]] = {}
+    sources: dict[str, Sources] = {}
     said: dict[str, str] = {}
     failed: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="toolchain-bundle-") as work:
@@ -355,7 +348,7 @@ def _record(manifest: Manifest, units: Sequence[_Unit], job: Job) -> tuple[dict[
                 failed[name] = result.reason
                 continue
             parts[name] = part_of(by_name[name].program, by_name[name].target, result)
-            sources[name] = result.sources
+            sources[name] = {named(path): digest for path, digest in result.lookups.items()}
             said[name] = result.said
     if failed:
         raise _failure(manifest, failed, len(units))
@@ -427,7 +420,7 @@ def _inputs(
     sources: Mapping[str, Sources],
     tools: Tools,
 ) -> tuple[Input, ...]:
-    files = {name: digest for of_unit in sources.values() for name, digest in of_unit.items()}
+    files = _same_for_all(sources)
     programs = {"dream-slang-layout": tools.recorder, "slang": tools.slang}
     for target in targets:
         if (name := COMPILERS.get(target)) is not None:
@@ -437,6 +430,20 @@ def _inputs(
     inputs += [Input(InputKind.PROGRAM, name, digest) for name, digest in programs.items()]
     inputs.append(Input(InputKind.MANIFEST, manifest.path.name, manifest.sha256))
     return tuple(sorted(inputs, key=lambda one: (one.kind, one.name.encode())))
+
+
+def _same_for_all(sources: Mapping[str, Sources]) -> dict[str, Sha256]:
+    """Every source file that was read. Raises BundleError where one was another file for one part than for another."""
+    found: dict[str, Sha256 | None] = {}
+    for of_unit in sources.values():
+        for name, digest in of_unit.items():
+            if found.setdefault(name, digest) != digest:
+                raise BundleError(
+                    f"{name} changed while the bundle was made from it",
+                    hint="nothing was written; run this again",
+                    details={"file": name},
+                )
+    return {name: digest for name, digest in found.items() if digest is not None}
 
 
 def _publish(output: Path, data: bytes) -> None:
