@@ -282,8 +282,12 @@ DGPU_API DgpuStatus dgpu_release(int64_t handle);
 /* Devices that have not closed: those with a handle, and those with work or resources. */
 DGPU_API uint32_t dgpu_open_devices(void);
 
-/* Releases every object and waits until every device has closed. The library may be used again after it. */
-DGPU_API DgpuStatus dgpu_shut_down(void);
+/* Releases every object and waits until every device has closed. The library may be used again after it. DGPU_EPENDING
+ * when the time ran out: all is released, and a later call waits on.
+ *
+ * A process that ends by `exit` or by returning from `main` does this itself, for ten seconds at most, so that no device
+ * closes while its driver is ending; not so on Windows, nor when a call-back calls `exit`. */
+DGPU_API DgpuStatus dgpu_shut_down(uint64_t timeout_ns);
 
 /* ---------------------------------------------------------------------------------------------- formats */
 
