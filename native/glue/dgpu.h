@@ -830,7 +830,9 @@ dgpu_set_value(DgpuEncoder encoder, uint32_t row, const void* data, uint64_t siz
 /* Bytes `offset_bytes` to `offset_bytes + size_bytes` of the buffer; size 0: to its end. */
 DGPU_API DgpuStatus dgpu_set_buffer(
     DgpuEncoder encoder, uint32_t row, uint32_t element, DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes);
-/* A texture or a view. */
+/* A texture or a view, of the shader's type, and of a format that holds what the shader declares: FLOAT, UNORM, SNORM and
+ * depth for float, SINT for int, UINT for uint. DGPU_EBINDING otherwise. The same holds for
+ * typed buffers here, and for vertex attributes and colour targets when a pipeline is made. */
 DGPU_API DgpuStatus dgpu_set_texture(DgpuEncoder encoder, uint32_t row, uint32_t element, int64_t texture_or_view);
 DGPU_API DgpuStatus dgpu_set_sampler(DgpuEncoder encoder, uint32_t row, uint32_t element, DgpuSampler sampler);
 DGPU_API DgpuStatus dgpu_set_texture_sampler(
