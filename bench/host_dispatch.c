@@ -83,5 +83,5 @@ int main(int argc, char** argv)
             best_s = each_s;
     }
     printf("{\"each_s\": %.9g}\n", best_s);
-    return dgpu_shut_down() == DGPU_OK ? 0 : 1;
+    return dgpu_shut_down(UINT64_MAX) == DGPU_OK ? 0 : 1;
 }

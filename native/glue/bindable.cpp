@@ -114,10 +114,7 @@ private:
             if (TypeLayoutReflection* const inner = variable.getTypeLayout())
             {
                 const std::string name = joined(path, variable.getName());
-                if (is_handle(variable))
-                    refuse(
-                        name,
-                        "is a DescriptorHandle, which no row can give: declare the resource itself, or an array of them");
+                require_no_handle(variable, name);
                 member(*inner, base.inside(&variable), name);
             }
         }
@@ -171,6 +168,8 @@ private:
                         + " structs with resources: use an array of each resource");
             structure(*type, base, path, is_array);
             return;
+        case TypeKind::Pointer:
+            refuse_pointer(path);
         case TypeKind::Resource:
         case TypeKind::ShaderStorageBuffer:
         case TypeKind::SamplerState:
@@ -212,6 +211,9 @@ private:
                 break;
             return;
         case SLANG_STRUCTURED_BUFFER:
+            if (TypeLayoutReflection* const element = type.getElementTypeLayout())
+                element_data(*element, path + "[]");
+            return;
         case SLANG_BYTE_ADDRESS_BUFFER:
         case SLANG_TEXTURE_BUFFER:
             return;
@@ -219,6 +221,38 @@ private:
             break;
         }
         refuse(path, "is of a kind for which there is no row: use a texture or buffer");
+    }
+
+    // The bytes of a structured buffer's element, which a caller could not write.
+    static void element_data(TypeLayoutReflection& outer, const std::string& path)
+    {
+        TypeLayoutReflection* type = &outer;
+        while (type->getKind() == TypeKind::Array && type->getElementTypeLayout() != nullptr)
+            type = type->getElementTypeLayout();
+        if (type->getKind() == TypeKind::Pointer)
+            refuse_pointer(path);
+        if (type->getKind() != TypeKind::Struct)
+            return;
+        for (unsigned i = 0; i < type->getFieldCount(); ++i)
+        {
+            VariableLayoutReflection& variable = *type->getFieldByIndex(i);
+            const std::string name = joined(path, variable.getName());
+            require_no_handle(variable, name);
+            if (TypeLayoutReflection* const inner = variable.getTypeLayout())
+                element_data(*inner, name);
+        }
+    }
+
+    static void require_no_handle(VariableLayoutReflection& variable, const std::string& path)
+    {
+        if (is_handle(variable))
+            refuse(
+                path, "is a DescriptorHandle, which nothing here can give: declare the resource itself, or an array of them");
+    }
+
+    [[noreturn]] static void refuse_pointer(const std::string& path)
+    {
+        refuse(path, "is a pointer, and nothing here gives a buffer's address: use a StructuredBuffer and an index");
     }
 
     void block(TypeLayoutReflection& type, const Offsets& base, const std::string& path)

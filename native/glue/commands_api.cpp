@@ -140,6 +140,7 @@ void require_texture_fits(const Bound& bound, const Field& field, const Row& row
         throw Failure(
             DGPU_EBINDING,
             called + (wants_samples ? ": expected a multisampled texture" : ": the texture is multisampled"));
+    require_numbers(texture.desc.format, field.numbers, called);
 }
 
 rhi::SubresourceRange one(const DgpuTexturePlace& place)
@@ -290,11 +291,15 @@ extern "C" DgpuStatus dgpu_set_buffer(
                 require_usage(*bound, DGPU_BUFFER_WRITE, "dgpu_set_buffer", "DGPU_BUFFER_WRITE");
             else
                 require_usage(*bound, DGPU_BUFFER_READ, "dgpu_set_buffer", "DGPU_BUFFER_READ");
-            if (encoder.field_of(row).is_typed_buffer && bound->format == DGPU_FORMAT_UNDEFINED)
-                throw Failure(
-                    DGPU_EBINDING,
-                    "row " + std::to_string(index) + " (" + row.path
-                        + ") is a typed buffer: expected a buffer that was made with a format");
+            const Field& field = encoder.field_of(row);
+            if (field.is_typed_buffer)
+            {
+                const std::string called = "row " + std::to_string(index) + " (" + row.path + ')';
+                if (bound->format == DGPU_FORMAT_UNDEFINED)
+                    throw Failure(
+                        DGPU_EBINDING, called + " is a typed buffer: expected a buffer that was made with a format");
+                require_numbers(bound->format, field.numbers, called);
+            }
             encoder.set_binding(index, element, rhi::Binding(bound->rhi, rhi::BufferRange{offset_bytes, size_bytes}));
         });
 }

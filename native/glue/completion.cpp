@@ -27,6 +27,18 @@ Threads& threads()
 
 thread_local bool is_completion_thread = false;
 
+// Waits for `done()`; false when the deadline came first.
+template <class Done>
+bool wait_on(std::condition_variable& changed, std::unique_lock<std::mutex>& guard, Deadline deadline, Done&& done)
+{
+    if (deadline == Deadline::max()) // wait_until would turn it into a time of another clock, which overflows
+    {
+        changed.wait(guard, done);
+        return true;
+    }
+    return changed.wait_until(guard, deadline, done);
+}
+
 // Ends are nearly there: whoever calls this waits for a return at most.
 void join_ended(std::vector<std::thread> ended)
 {
@@ -133,12 +145,7 @@ bool Completion::wait_until(Deadline deadline, const std::function<bool()>& done
 {
     const std::shared_ptr<Shared> shared = shared_;
     std::unique_lock guard(shared->mutex);
-    if (deadline == Deadline::max()) // wait_until would turn it into a time of another clock, which overflows
-    {
-        shared->ended.wait(guard, done);
-        return true;
-    }
-    return shared->ended.wait_until(guard, deadline, done);
+    return wait_on(shared->ended, guard, deadline, done);
 }
 
 bool Completion::is_this_thread() const
@@ -196,15 +203,17 @@ std::uint32_t running_completions()
     return static_cast<std::uint32_t>(threads().running.size());
 }
 
-void wait_for_completions()
+bool wait_for_completions(Deadline deadline)
 {
     std::vector<std::thread> ended;
     {
         std::unique_lock listing(threads().mutex);
-        threads().changed.wait(listing, [] { return threads().running.empty(); });
+        if (!wait_on(threads().changed, listing, deadline, [] { return threads().running.empty(); }))
+            return false;
         ended.swap(threads().ended);
     }
     join_ended(std::move(ended));
+    return true;
 }
 
 } // namespace dream::host

@@ -83,7 +83,8 @@ private:
 // Completion threads of the process that have not ended.
 [[nodiscard]] std::uint32_t running_completions();
 
-// Waits until there are none, and none is in this library's code any more. Not on a completion thread.
-void wait_for_completions();
+// Waits until there are none, and none is in this library's code any more; false when the deadline came first. Not on a
+// completion thread.
+[[nodiscard]] bool wait_for_completions(Deadline deadline);
 
 } // namespace dream::host

@@ -3,6 +3,7 @@
 #include "backends.hpp"
 #include "formats.hpp"
 #include "mapped_images.hpp"
+#include "process_end.hpp"
 #include "surface.hpp"
 
 #include <algorithm>
@@ -233,7 +234,9 @@ extern "C" DgpuDevice dgpu_device_create(const DgpuDeviceDesc* wanted)
             {
                 try
                 {
-                    return publish(std::make_shared<DeviceHandle>(Device::open(backend, desc)));
+                    std::shared_ptr<Device> device = Device::open(backend, desc);
+                    close_devices_at_exit(backend);
+                    return publish(std::make_shared<DeviceHandle>(std::move(device)));
                 }
                 catch (const Failure& failure)
                 {
@@ -404,22 +407,23 @@ extern "C" uint32_t dgpu_open_devices(void)
     return value_of<std::uint32_t>([] { return Device::open_count(); });
 }
 
-extern "C" DgpuStatus dgpu_shut_down(void)
+extern "C" DgpuStatus dgpu_shut_down(uint64_t timeout_ns)
 {
     return unlocked<DgpuStatus>(
         DGPU_EINTERNAL,
-        []
+        [timeout_ns]
         {
             if (on_completion_thread())
                 throw Failure(DGPU_EINVALID, "a completion call-back must not wait: it would wait for itself");
+            const Deadline deadline = deadline_after(timeout_ns);
             {
                 const std::scoped_lock guard(process_lock());
-                std::vector<Handle> handles;
-                objects().for_each([&](Handle handle, const auto&) { handles.push_back(handle); });
-                for (const Handle handle : handles)
-                    release(handle);
+                release_all();
             }
-            wait_for_completions();
+            if (!wait_for_completions(deadline))
+                throw Failure(
+                    DGPU_EPENDING,
+                    "devices have not closed after " + std::to_string(timeout_ns) + " ns: their work goes on; wait again");
             return DGPU_OK;
         });
 }

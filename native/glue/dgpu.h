@@ -282,8 +282,12 @@ DGPU_API DgpuStatus dgpu_release(int64_t handle);
 /* Devices that have not closed: those with a handle, and those with work or resources. */
 DGPU_API uint32_t dgpu_open_devices(void);
 
-/* Releases every object and waits until every device has closed. The library may be used again after it. */
-DGPU_API DgpuStatus dgpu_shut_down(void);
+/* Releases every object and waits until every device has closed. The library may be used again after it. DGPU_EPENDING
+ * when the time ran out: all is released, and a later call waits on.
+ *
+ * A process that ends by `exit` or by returning from `main` does this itself, for ten seconds at most, so that no device
+ * closes while its driver is ending; not so on Windows, nor when a call-back calls `exit`. */
+DGPU_API DgpuStatus dgpu_shut_down(uint64_t timeout_ns);
 
 /* ---------------------------------------------------------------------------------------------- formats */
 
@@ -826,7 +830,9 @@ dgpu_set_value(DgpuEncoder encoder, uint32_t row, const void* data, uint64_t siz
 /* Bytes `offset_bytes` to `offset_bytes + size_bytes` of the buffer; size 0: to its end. */
 DGPU_API DgpuStatus dgpu_set_buffer(
     DgpuEncoder encoder, uint32_t row, uint32_t element, DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes);
-/* A texture or a view. */
+/* A texture or a view, of the shader's type, and of a format that holds what the shader declares: FLOAT, UNORM, SNORM and
+ * depth for float, SINT for int, UINT for uint. DGPU_EBINDING otherwise. The same holds for
+ * typed buffers here, and for vertex attributes and colour targets when a pipeline is made. */
 DGPU_API DgpuStatus dgpu_set_texture(DgpuEncoder encoder, uint32_t row, uint32_t element, int64_t texture_or_view);
 DGPU_API DgpuStatus dgpu_set_sampler(DgpuEncoder encoder, uint32_t row, uint32_t element, DgpuSampler sampler);
 DGPU_API DgpuStatus dgpu_set_texture_sampler(

@@ -29,6 +29,22 @@ constexpr std::array<Format, DGPU_FORMAT_COUNT> formats{
     Format::BC5Unorm,       Format::BC6HUfloat,   Format::BC7Unorm,       Format::BC7UnormSrgb,
 };
 
+const char* name_of(Numbers numbers)
+{
+    switch (numbers)
+    {
+    case Numbers::real:
+        return "float, which FLOAT, UNORM, SNORM and depth formats hold";
+    case Numbers::integer:
+        return "int, which SINT formats hold";
+    case Numbers::natural:
+        return "uint, which UINT formats hold";
+    case Numbers::any:
+        break;
+    }
+    return "any";
+}
+
 } // namespace
 
 rhi::Format rhi_format_of(DgpuFormat format, const char* what, bool allow_undefined)
@@ -43,6 +59,48 @@ rhi::Format rhi_format_of(DgpuFormat format, const char* what, bool allow_undefi
 bool is_depth(DgpuFormat format)
 {
     return format >= DGPU_FORMAT_D16_UNORM && format <= DGPU_FORMAT_D32_FLOAT_S8_UINT;
+}
+
+Numbers numbers_of(DgpuFormat format)
+{
+    const rhi::FormatInfo& info = rhi::getFormatInfo(formats[format]);
+    if (info.kind != rhi::FormatKind::Integer)
+        return Numbers::real;
+    return info.isSigned ? Numbers::integer : Numbers::natural;
+}
+
+Numbers numbers_of(slang::TypeReflection* type)
+{
+    if (type == nullptr)
+        return Numbers::any;
+    switch (type->getScalarType())
+    {
+    case slang::TypeReflection::Float16:
+    case slang::TypeReflection::Float32:
+    case slang::TypeReflection::Float64:
+        return Numbers::real;
+    case slang::TypeReflection::Int8:
+    case slang::TypeReflection::Int16:
+    case slang::TypeReflection::Int32:
+    case slang::TypeReflection::Int64:
+        return Numbers::integer;
+    case slang::TypeReflection::UInt8:
+    case slang::TypeReflection::UInt16:
+    case slang::TypeReflection::UInt32:
+    case slang::TypeReflection::UInt64:
+        return Numbers::natural;
+    default:
+        return Numbers::any;
+    }
+}
+
+void require_numbers(DgpuFormat format, Numbers declared, const std::string& called)
+{
+    if (declared != Numbers::any && declared != numbers_of(format))
+        throw Failure(
+            DGPU_EBINDING,
+            called + ": the shader declares " + name_of(declared) + ", and this has the format "
+                + rhi::getFormatInfo(formats[format]).name);
 }
 
 void require_one_aspect(DgpuFormat format, const char* doing)

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <string>
 
 namespace dream::host
 {
@@ -17,6 +18,23 @@ namespace dream::host
 [[nodiscard]] rhi::Format rhi_format_of(DgpuFormat format, const char* what, bool allow_undefined = false);
 
 [[nodiscard]] bool is_depth(DgpuFormat format);
+
+// What a shader reads from a texel, and writes to it: drivers take the bits of one kind for another's and say nothing.
+enum class Numbers : std::uint8_t
+{
+    any, // not known of a parameter, which then takes every format
+    real,
+    integer,  // with a sign
+    natural,  // without one
+};
+
+// Never `any`. A depth is real.
+[[nodiscard]] Numbers numbers_of(DgpuFormat format);
+// Of a vector's or scalar's parts; null is `any`.
+[[nodiscard]] Numbers numbers_of(slang::TypeReflection* type);
+
+// Throws Failure(DGPU_EBINDING) where a format does not hold what `called` declares.
+void require_numbers(DgpuFormat format, Numbers declared, const std::string& called);
 
 // A colour's part as the nearest integer that T holds; 0 for NaN.
 template <class T>

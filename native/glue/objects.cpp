@@ -67,6 +67,14 @@ void release(Handle handle)
         device->defer(std::move(object));
 }
 
+void release_all()
+{
+    std::vector<Handle> handles;
+    objects().for_each([&](Handle handle, const auto&) { handles.push_back(handle); });
+    for (const Handle handle : handles)
+        release(handle);
+}
+
 const std::shared_ptr<Object>& find(Handle handle, const char* what)
 {
     const std::shared_ptr<Object>& object = objects().find(handle);

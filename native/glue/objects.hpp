@@ -53,6 +53,9 @@ public:
 // Makes a handle stale. What it named lives until the work that uses it has finished. Throws Failure(DGPU_ESTALE).
 void release(Handle handle);
 
+// The same for every handle that there is.
+void release_all();
+
 // Throws Failure(DGPU_ESTALE) for a handle that names nothing.
 [[nodiscard]] const std::shared_ptr<Object>& find(Handle handle, const char* what);
 [[noreturn]] void refuse_kind(Handle handle, Kind expected, Kind seen, const char* what);

@@ -253,7 +253,7 @@ ComPtr<rhi::IInputLayout> input_of(Pipeline& pipeline, const DgpuRenderPipelineD
     pipeline.streams.assign(desc.streams, desc.streams + desc.stream_count);
     pipeline.stream_reach.assign(desc.stream_count, 0);
 
-    const std::vector<VertexInput>& inputs = pipeline.program->inputs;
+    const std::vector<Varying>& inputs = pipeline.program->inputs;
     std::vector<rhi::InputElementDesc> elements(inputs.size());
     for (std::uint32_t i = 0; i < desc.attribute_count; ++i)
     {
@@ -277,12 +277,14 @@ ComPtr<rhi::IInputLayout> input_of(Pipeline& pipeline, const DgpuRenderPipelineD
         farthest = std::max(farthest, static_cast<std::uint32_t>(reach));
         // slang-rhi numbers locations by the attributes' order. What the shader does not read is left out.
         const auto input = std::ranges::find_if(
-            inputs, [&](const VertexInput& one) { return one.is(attribute.semantic, attribute.semantic_index); });
-        if (input != inputs.end())
-            elements[input->location] = {
-                attribute.semantic, attribute.semantic_index, format, attribute.offset_bytes, attribute.stream};
+            inputs, [&](const Varying& one) { return one.is(attribute.semantic, attribute.semantic_index); });
+        if (input == inputs.end())
+            continue;
+        require_numbers(attribute.format, input->numbers, what + ".format: " + input->name());
+        elements[input->location] = {
+            attribute.semantic, attribute.semantic_index, format, attribute.offset_bytes, attribute.stream};
     }
-    for (const VertexInput& input : inputs)
+    for (const Varying& input : inputs)
     {
         if (elements[input.location].semanticName == nullptr)
             throw Failure(
@@ -367,6 +369,8 @@ std::shared_ptr<Program> make_program(
     {
         if (program->stages[i] == SLANG_STAGE_VERTEX)
             program->inputs = vertex_inputs_of(*linked->getLayout()->getEntryPointByIndex(i));
+        if (program->stages[i] == SLANG_STAGE_FRAGMENT)
+            program->outputs = fragment_outputs_of(*linked->getLayout()->getEntryPointByIndex(i));
     }
     program->fields = fields_of(*linked->getLayout());
     rhi::ShaderProgramDesc desc;
@@ -427,6 +431,11 @@ std::shared_ptr<Pipeline> make_render_pipeline(
     {
         const std::string what = "desc.targets[" + std::to_string(i) + ']';
         require_target(device, desc.targets[i], what);
+        for (const Varying& output : program->outputs)
+        {
+            if (output.location == i)
+                require_numbers(desc.targets[i].format, output.numbers, what + ".format: " + output.name());
+        }
         targets.push_back(target_of(desc.targets[i], what));
         pipeline->target_formats.push_back(desc.targets[i].format);
     }

@@ -3,7 +3,7 @@
 
 #include "objects.hpp"
 #include "rows.hpp"
-#include "vertex_inputs.hpp"
+#include "varyings.hpp"
 
 #include <array>
 #include <span>
@@ -24,7 +24,8 @@ public:
     std::vector<std::string> entries; // names, by index
     std::vector<SlangStage> stages;
     std::array<std::uint32_t, 3> group_size{1, 1, 1}; // of a compute program's only entry point
-    std::vector<VertexInput> inputs;                  // of a vertex entry point
+    std::vector<Varying> inputs;                      // of a vertex entry point
+    std::vector<Varying> outputs;                     // of a fragment entry point
 };
 
 // A slot that no row names, and what fills it.

@@ -30,6 +30,32 @@ rhi::TextureType type_of(SlangResourceShape shape)
     }
 }
 
+rhi::Format typed_format(Numbers numbers)
+{
+    switch (numbers)
+    {
+    case Numbers::integer:
+        return rhi::Format::R32Sint;
+    case Numbers::natural:
+        return rhi::Format::R32Uint;
+    default:
+        return rhi::Format::R32Float;
+    }
+}
+
+rhi::Format texel_format(Numbers numbers)
+{
+    switch (numbers)
+    {
+    case Numbers::integer:
+        return rhi::Format::RGBA8Sint;
+    case Numbers::natural:
+        return rhi::Format::RGBA8Uint;
+    default:
+        return rhi::Format::RGBA8Unorm;
+    }
+}
+
 } // namespace
 
 rhi::Binding Placeholders::for_field(Device& device, const Field& field)
@@ -37,15 +63,15 @@ rhi::Binding Placeholders::for_field(Device& device, const Field& field)
     switch (field.kind)
     {
     case DGPU_ROW_BUFFER:
-        return buffer(device, field.is_typed_buffer, false);
+        return buffer(device, field, false);
     case DGPU_ROW_RW_BUFFER:
-        return buffer(device, field.is_typed_buffer, true);
+        return buffer(device, field, true);
     case DGPU_ROW_TEXTURE:
-        return texture(device, field.shape, false);
+        return texture(device, field, false);
     case DGPU_ROW_RW_TEXTURE:
-        return texture(device, field.shape, true);
+        return texture(device, field, true);
     case DGPU_ROW_TEXTURE_SAMPLER:
-        return {texture(device, field.shape, false), sampler(device)};
+        return {texture(device, field, false), sampler(device)};
     case DGPU_ROW_SAMPLER:
         return sampler(device);
     default:
@@ -53,33 +79,37 @@ rhi::Binding Placeholders::for_field(Device& device, const Field& field)
     }
 }
 
-ComPtr<rhi::IBuffer> Placeholders::buffer(Device& device, bool is_typed, bool is_written)
+ComPtr<rhi::IBuffer> Placeholders::buffer(Device& device, const Field& field, bool is_written)
 {
-    if (const auto kept = buffers_.find(is_typed); !is_written && kept != buffers_.end())
+    const bool is_typed = field.is_typed_buffer;
+    const std::pair key(is_typed, field.numbers);
+    if (const auto kept = buffers_.find(key); !is_written && kept != buffers_.end())
         return kept->second;
     rhi::BufferDesc desc;
     desc.size = 256; // the largest uniform or storage alignment that a backend asks of a binding
     desc.elementSize = is_typed ? 0 : 16;
-    desc.format = is_typed ? rhi::Format::R32Float : rhi::Format::Undefined;
+    desc.format = is_typed ? typed_format(field.numbers) : rhi::Format::Undefined;
     desc.usage = rhi::BufferUsage::ShaderResource | rhi::BufferUsage::UnorderedAccess;
     ComPtr<rhi::IBuffer> made;
     const std::byte zeros[256]{};
     device.require(device.rhi().createBuffer(desc, zeros, made.writeRef()), "making a placeholder buffer");
     if (!is_written)
-        buffers_[is_typed] = made;
+        buffers_[key] = made;
     return made;
 }
 
-ComPtr<rhi::ITexture> Placeholders::texture(Device& device, SlangResourceShape shape, bool is_written)
+ComPtr<rhi::ITexture> Placeholders::texture(Device& device, const Field& field, bool is_written)
 {
-    if (const auto kept = textures_.find(shape); !is_written && kept != textures_.end())
+    const SlangResourceShape shape = field.shape;
+    const std::pair key(shape, field.numbers);
+    if (const auto kept = textures_.find(key); !is_written && kept != textures_.end())
         return kept->second;
     const bool is_multisampled = (shape & SLANG_TEXTURE_MULTISAMPLE_FLAG) != 0;
     rhi::TextureDesc desc;
     desc.type = type_of(shape);
     desc.size = {1, 1, 1};
     desc.sampleCount = is_multisampled ? 4 : 1;
-    desc.format = rhi::Format::RGBA8Unorm;
+    desc.format = texel_format(field.numbers);
     desc.usage = rhi::TextureUsage::ShaderResource;
     if (is_written)
         desc.usage |= rhi::TextureUsage::UnorderedAccess;
@@ -88,7 +118,7 @@ ComPtr<rhi::ITexture> Placeholders::texture(Device& device, SlangResourceShape s
     ComPtr<rhi::ITexture> made;
     device.require(device.rhi().createTexture(desc, nullptr, made.writeRef()), "making a placeholder texture");
     if (!is_written)
-        textures_[shape] = made;
+        textures_[key] = made;
     return made;
 }
 

@@ -7,6 +7,7 @@
 #include <slang-rhi.h>
 
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace dream::host
@@ -22,12 +23,12 @@ public:
     [[nodiscard]] rhi::Binding for_field(Device& device, const Field& field);
 
 private:
-    [[nodiscard]] Slang::ComPtr<rhi::IBuffer> buffer(Device& device, bool is_typed, bool is_written);
-    [[nodiscard]] Slang::ComPtr<rhi::ITexture> texture(Device& device, SlangResourceShape shape, bool is_written);
+    [[nodiscard]] Slang::ComPtr<rhi::IBuffer> buffer(Device& device, const Field& field, bool is_written);
+    [[nodiscard]] Slang::ComPtr<rhi::ITexture> texture(Device& device, const Field& field, bool is_written);
     [[nodiscard]] Slang::ComPtr<rhi::ISampler> sampler(Device& device);
 
-    std::map<bool, Slang::ComPtr<rhi::IBuffer>> buffers_; // by whether they are typed
-    std::map<SlangResourceShape, Slang::ComPtr<rhi::ITexture>> textures_;
+    std::map<std::pair<bool, Numbers>, Slang::ComPtr<rhi::IBuffer>> buffers_; // by whether they are typed
+    std::map<std::pair<SlangResourceShape, Numbers>, Slang::ComPtr<rhi::ITexture>> textures_;
     Slang::ComPtr<rhi::ISampler> sampler_;
 };
 

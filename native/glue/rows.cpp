@@ -18,6 +18,20 @@ using slang::TypeLayoutReflection;
 using slang::VariableLayoutReflection;
 using TypeKind = slang::TypeReflection::Kind;
 
+bool is_texture(SlangResourceShape shape)
+{
+    switch (shape & SLANG_RESOURCE_BASE_SHAPE_MASK)
+    {
+    case SLANG_TEXTURE_1D:
+    case SLANG_TEXTURE_2D:
+    case SLANG_TEXTURE_3D:
+    case SLANG_TEXTURE_CUBE:
+        return true;
+    default:
+        return false;
+    }
+}
+
 DgpuRowKind kind_of_resource(TypeLayoutReflection& type)
 {
     if (type.getKind() == TypeKind::SamplerState)
@@ -28,19 +42,18 @@ DgpuRowKind kind_of_resource(TypeLayoutReflection& type)
         return 0;
     const bool is_written = type.getResourceAccess() != SLANG_RESOURCE_ACCESS_READ;
     const SlangResourceShape shape = type.getResourceShape();
+    if (is_texture(shape))
+    {
+        if ((shape & SLANG_TEXTURE_COMBINED_FLAG) != 0)
+            return DGPU_ROW_TEXTURE_SAMPLER;
+        return is_written ? DGPU_ROW_RW_TEXTURE : DGPU_ROW_TEXTURE;
+    }
     switch (shape & SLANG_RESOURCE_BASE_SHAPE_MASK)
     {
     case SLANG_STRUCTURED_BUFFER:
     case SLANG_BYTE_ADDRESS_BUFFER:
     case SLANG_TEXTURE_BUFFER:
         return is_written ? DGPU_ROW_RW_BUFFER : DGPU_ROW_BUFFER;
-    case SLANG_TEXTURE_1D:
-    case SLANG_TEXTURE_2D:
-    case SLANG_TEXTURE_3D:
-    case SLANG_TEXTURE_CUBE:
-        if ((shape & SLANG_TEXTURE_COMBINED_FLAG) != 0)
-            return DGPU_ROW_TEXTURE_SAMPLER;
-        return is_written ? DGPU_ROW_RW_TEXTURE : DGPU_ROW_TEXTURE;
     default:
         return 0;
     }
@@ -167,6 +180,8 @@ private:
         field.count = static_cast<std::uint32_t>(count);
         field.shape = type.getResourceShape();
         field.is_typed_buffer = (field.shape & SLANG_RESOURCE_BASE_SHAPE_MASK) == SLANG_TEXTURE_BUFFER;
+        if (field.is_typed_buffer || is_texture(field.shape))
+            field.numbers = numbers_of(type.getResourceResultType());
         fields_.push_back(std::move(field));
     }
 

@@ -1,7 +1,7 @@
 // Where a pipeline's parameter rows are in the shader objects of its program: resolved once, from the recorded layout.
 #pragma once
 
-#include "dgpu.h"
+#include "formats.hpp"
 
 #include <slang-rhi.h>
 
@@ -37,6 +37,7 @@ struct Field
     std::uint64_t size_bytes = 0;   // the same
     std::uint32_t count = 1;        // elements of an array of resources
     SlangResourceShape shape = SLANG_RESOURCE_NONE; // of a buffer or texture
+    Numbers numbers = Numbers::any; // of a texture or typed buffer
     bool is_typed_buffer = false;
 };
 

@@ -160,7 +160,7 @@ void test_jobs_wait_for_their_fence()
         expect(completion.drain(Deadline::max()), "the last ends when the device is lost");
         expect(completion.queued() == 0, "none is left");
     }
-    wait_for_completions();
+    expect(wait_for_completions(Deadline::max()), "every thread ends");
     expect(order == std::vector<int>{1, 2, -3}, "jobs run in order, and the last hears of the loss");
     expect(running_completions() == 0, "the thread has ended");
 }
@@ -177,8 +177,9 @@ void test_a_job_may_hold_the_last_reference()
         const std::scoped_lock guard(process);
         completion.reset();
     }
+    expect(!wait_for_completions(deadline_after(20'000'000)), "a thread whose job waits for its fence goes on");
     timeline->pass(1);
-    wait_for_completions();
+    expect(wait_for_completions(Deadline::max()), "it ends after its last job");
     expect(was_this_thread, "a job runs on the completion thread");
 }
 
@@ -414,6 +415,6 @@ int main()
     test_backends();
     test_compiler_images();
     test_errors();
-    wait_for_completions();
+    expect(wait_for_completions(Deadline::max()), "no thread is left");
     return tests::result();
 }

@@ -31,6 +31,7 @@ SHADERS: dict[str, tuple[str, ...]] = {
             "layers",
             "mips",
             "nothing",
+            "numbers",
             "prefixed",
             "samples",
             "shadow",
@@ -43,10 +44,10 @@ SHADERS: dict[str, tuple[str, ...]] = {
             "write_arguments",
         )
     },
-    **dict.fromkeys(("depth_only", "quad", "solid", "targets", "triangle", "two_streams"), RASTER),
+    **dict.fromkeys(("depth_only", "integer_raster", "quad", "solid", "targets", "triangle", "two_streams"), RASTER),
 }
 
-# Recorded for SPIR-V alone: other targets lack what they have. .
+# Recorded for SPIR-V alone: other targets lack what they have.
 UNBINDABLE = (  # must be refused
     "array_in_array",
     "block_set",
@@ -54,8 +55,11 @@ UNBINDABLE = (  # must be refused
     "consumed",
     "counters",
     "handle",
+    "handle_in_buffer",
     "other_set",
     "other_space",
+    "pointer",
+    "pointer_in_buffer",
     "push_constants",
     "specialized_size",
     "traced",

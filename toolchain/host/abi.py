@@ -296,7 +296,7 @@ CALLS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "dgpu_device_counts": (_status, (_handle, POINTER(Counts))),
     "dgpu_release": (_status, (_handle,)),
     "dgpu_open_devices": (c_uint32, ()),
-    "dgpu_shut_down": (_status, ()),
+    "dgpu_shut_down": (_status, (c_uint64,)),
     "dgpu_device_format_uses": (_status, (_handle, c_uint32, _out_u32)),
     "dgpu_format_block": (None, (c_uint32, _out_u32, _out_u32)),
     "dgpu_buffer_create": (_handle, (_handle, POINTER(BufferDesc), c_void_p, c_uint64)),

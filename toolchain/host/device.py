@@ -252,14 +252,15 @@ class Host:
         """The library at `path`. HostError ELIBRARY where there is none that this package can use."""
         return cls(Library.load(path))
 
-    def close(self) -> None:
+    def close(self, timeout_s: float | None = None) -> None:
         """Release every object of the library, whoever made it, and wait until every device has closed.
 
-        BufferError while a view of a read's bytes lives: it would show freed memory.
+        BufferError while a view of a read's bytes lives: it would show freed memory. HostError EPENDING when the time
+        runs out: all is released, and a later call waits on. A process that ends without it waits ten seconds at most.
         """
         if self.library.views:
             raise BufferError("views of reads' bytes are still in use: drop them, or copy them with bytes(), first")
-        self.library.check(self.library.calls.dgpu_shut_down())
+        self.library.check(self.library.calls.dgpu_shut_down(nanoseconds(timeout_s)))
 
     def __enter__(self) -> Self:
         return self

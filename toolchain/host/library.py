@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import itertools
+import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 FOREVER_NS = 2**64 - 1
+AT_EXIT_S = 10.0  # for work that was submitted: a device that hangs must not keep the process
 _HINT = "Build it: toolchain build native"
 
 T = TypeVar("T", bound=ctypes.Structure)
@@ -34,6 +37,7 @@ class Library:
         # what views of reads' bytes hold, by the read's handle
         self.views: weakref.WeakValueDictionary[int, ctypes.Array[ctypes.c_ubyte]] = weakref.WeakValueDictionary()
         self._tokens = itertools.count(1)  # 0 would come back as None
+        self._delivered = threading.Condition()
 
     @classmethod
     def load(cls, path: Path) -> Library:
@@ -55,7 +59,10 @@ class Library:
                 call.restype, call.argtypes = result, arguments
         except AttributeError as error:
             raise HostError("ELIBRARY", f"{path} is no libdream_host_gpu: {error}", hint=_HINT) from error
-        return cls(path, calls)
+        library = cls(path, calls)
+        # which also keeps it: a call-back may come after its last object has gone
+        atexit.register(library._end)
+        return library
 
     def failure(self) -> HostError:
         """Why the last call on this thread failed."""
@@ -80,13 +87,25 @@ class Library:
         return token
 
     def forget(self, token: int) -> None:
-        """No call-back will come."""
-        self._waiting.pop(token, None)
+        """No call-back will come, or it has been."""
+        with self._delivered:
+            self._waiting.pop(token, None)
+            self._delivered.notify_all()
 
     def _read_done(self, token: int | None, read: int, _status: int) -> None:
-        done = self._waiting.pop(token or 0, None)
-        if done is not None:
-            done(read)
+        done = self._waiting.get(token or 0)
+        try:
+            if done is not None:
+                done(read)
+        finally:
+            self.forget(token or 0)
+
+    def _end(self) -> None:
+        """Deliver what is under way while there is an interpreter to call, and close every device."""
+        with self._delivered:
+            delivered = self._delivered.wait_for(lambda: not self._waiting, AT_EXIT_S)
+        if delivered and not self.views:  # with a view, the library's own end closes them, after the last look at it
+            self.calls.dgpu_shut_down(nanoseconds(AT_EXIT_S))
 
 
 class Owned:

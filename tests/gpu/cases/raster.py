@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from tests.gpu.harness import WAIT_S, Rig, case, equal, floats, pack, pixel, sampler, texture, value
+from tests.gpu.harness import WAIT_S, Rig, case, equal, fails, floats, pack, pixel, sampler, texture, value, words
 from toolchain.host import (
     Blend,
     BlendFactor,
@@ -431,3 +432,25 @@ def srgb_targets_encode(rig: Rig) -> None:
     red, _, _, alpha = pixel(image.read().bytes(WAIT_S), 2, 0, 0)
     assert abs(red - 255 * (1.055 * math.pow(0.5, 1 / 2.4) - 0.055)) <= 1.5
     assert abs(alpha - 127.5) <= 1
+
+
+@case
+def integers_in_and_out(rig: Rig) -> None:
+    """Attributes and targets of integers; those of other numbers are refused, not reinterpreted."""
+    number, sign = VertexAttribute("NUMBER", Format.R32_UINT), VertexAttribute("SIGN", Format.R32_SINT, offset_bytes=4)
+    right = RenderState(targets=(ColorTarget(Format.RG32_UINT),), attributes=(number, sign), streams=(VertexStream(8),))
+    program = rig.program("integer_raster")
+    pipeline = program.render(right)
+    image = rig.device.texture(Format.RG32_UINT, 2, 1, usage=TARGET)
+    corners = rig.device.buffer(pack(*(part for i in range(3) for part in (i, 1))), usage=BufferUse.VERTEX)
+    with rig.device.encoder() as commands, commands.render(ColorAttachment(image.view())) as work:
+        work.bind(pipeline)
+        work.vertices(corners)
+        work.draw(3)
+    assert words(image.read().bytes(WAIT_S)) == (0, 4000000000, 1, 4000000000)
+    for format in (Format.RG32_FLOAT, Format.RG32_SINT, Format.RG8_UNORM):
+        with fails("EBINDING", "targets[0]", "SV_TARGET"):
+            program.render(replace(right, targets=(ColorTarget(format),)))
+    for wrong in ((replace(number, format=Format.R32_FLOAT), sign), (number, replace(sign, format=Format.R32_UINT))):
+        with fails("EBINDING", "attributes[", "format"):
+            program.render(replace(right, attributes=wrong))

@@ -21,6 +21,7 @@ from tests.gpu.harness import (
     sampler,
     texture,
     value,
+    words,
 )
 from toolchain.host import (
     Address,
@@ -33,6 +34,7 @@ from toolchain.host import (
     Row,
     RowKind,
     Texels,
+    Texture,
     TextureType,
     TextureUse,
 )
@@ -221,6 +223,43 @@ def arrays_of_textures_and_combined_samplers(rig: Rig) -> None:
             work.set("images", image, element=element)
         work.dispatch(5)
     equal(floats(result.read().wait(WAIT_S))[::4], [x / 255 for x in (150, 100, 50, 0, 5)], tolerance=1e-6)
+
+
+@case
+def formats_hold_the_numbers_that_the_shader_declares(rig: Rig) -> None:
+    """Bits of one kind are never read as another's."""
+    rows = [texture("reals"), texture("integers"), texture("naturals")]
+    rows += [buffer("typed_reals"), buffer("typed_naturals"), Row("stored", RowKind.RW_TEXTURE), rw_buffer("result")]
+    pipeline = rig.program("numbers").compute(rows)
+
+    def image(format: Format, value: bytes, usage: TextureUse = TextureUse.SAMPLE) -> Texture:
+        return rig.device.texture(format, 1, 1, usage=usage, data=[value])
+
+    result = zeros(rig.device, 5)
+    stored = image(Format.R32_UINT, pack(0), TextureUse.SAMPLE | TextureUse.STORE)
+    right: dict[str, Any] = {
+        "reals": image(Format.RGBA8_UNORM, bytes([255, 0, 0, 0])),
+        "integers": image(Format.RGBA8_SINT, bytes([254, 0, 0, 0])),
+        "naturals": image(Format.RGBA8_UINT, bytes([254, 0, 0, 0])),
+        "typed_reals": rig.device.buffer(pack(0.5), format=Format.R32_FLOAT),
+        "typed_naturals": rig.device.buffer(pack(9), format=Format.R32_UINT),
+        "stored": stored,
+        "result": result,
+    }
+    dispatch(rig.device, pipeline, right, 1)
+    equal(floats(result.read().wait(WAIT_S)), [1, -2, 254, 0.5, 9])
+    assert words(stored.read().wait(WAIT_S)) == (7,)
+    wrong: dict[str, Any] = {
+        "reals": right["naturals"],
+        "integers": right["naturals"],
+        "naturals": right["reals"],
+        "typed_reals": right["typed_naturals"],
+        "typed_naturals": rig.device.buffer(pack(9), format=Format.R32_SINT),
+        "stored": image(Format.R32_FLOAT, pack(0.0), TextureUse.STORE),
+    }
+    for name, other in wrong.items():
+        with fails("EBINDING", name, "format"), rig.device.encoder() as commands, commands.compute() as work:
+            work.bind(pipeline, {**right, name: other})
 
 
 @case

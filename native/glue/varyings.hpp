@@ -1,5 +1,7 @@
-// What a vertex entry point reads, so that attributes can be given in any order.
+// What a vertex entry point reads, so that attributes can be given in any order, and what a fragment entry point writes.
 #pragma once
+
+#include "formats.hpp"
 
 #include <slang.h>
 
@@ -11,11 +13,12 @@
 namespace dream::host
 {
 
-struct VertexInput
+struct Varying
 {
     std::string semantic; // without its number
     std::uint32_t index = 0;
     std::uint32_t location = 0;
+    Numbers numbers = Numbers::any;
 
     // Semantics do not differ by case, as in HLSL.
     [[nodiscard]] bool is(std::string_view other_semantic, std::uint32_t other_index) const;
@@ -25,6 +28,9 @@ struct VertexInput
 
 // By location, which count from 0 without a gap. Throws Failure(DGPU_EUNSUPPORTED) where they do not: slang-rhi numbers
 // attributes by their order.
-[[nodiscard]] std::vector<VertexInput> vertex_inputs_of(slang::EntryPointReflection& entry);
+[[nodiscard]] std::vector<Varying> vertex_inputs_of(slang::EntryPointReflection& entry);
+
+// By location, each the number of a colour target.
+[[nodiscard]] std::vector<Varying> fragment_outputs_of(slang::EntryPointReflection& entry);
 
 } // namespace dream::host

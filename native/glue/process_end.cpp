@@ -1,0 +1,63 @@
+#include "process_end.hpp"
+
+#include "completion.hpp"
+#include "objects.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+namespace dream::host
+{
+
+#if defined(_WIN32)
+
+// At a library's end Windows has killed every other thread of the process: there is nobody to wait for.
+void close_devices_at_exit(DgpuBackend) {}
+
+#else
+
+namespace
+{
+
+// For work that was submitted: a device that hangs must not keep the process.
+constexpr std::uint64_t patience_ns = 10'000'000'000;
+
+void close_devices() noexcept
+{
+    if (on_completion_thread()) // a call-back called `exit`, and would wait for itself
+        return;
+    const Deadline deadline = deadline_after(patience_ns);
+    std::unique_lock guard(process_lock(), std::defer_lock);
+    while (!guard.try_lock())
+    {
+        if (std::chrono::steady_clock::now() >= deadline)
+            return;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    try
+    {
+        release_all();
+        guard.unlock();
+        (void)wait_for_completions(deadline);
+    }
+    catch (...)
+    {
+        // The process ends; nobody is left to tell.
+    }
+}
+
+} // namespace
+
+void close_devices_at_exit(DgpuBackend backend)
+{
+    // What `exit` calls last-in-first-out is registered anew after each backend has loaded its driver.
+    static std::uint32_t registered = 0;
+    if ((registered & DGPU_BACKEND_BIT(backend)) == 0 && std::atexit(close_devices) == 0)
+        registered |= DGPU_BACKEND_BIT(backend);
+}
+
+#endif
+
+} // namespace dream::host

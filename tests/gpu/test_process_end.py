@@ -1,0 +1,95 @@
+"""A process that ends with devices open and work under way: they close first, and call-backs come."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import software_vulkan
+from gpu_fixtures import Gpu
+from recording import CHECKOUT
+
+pytestmark = [pytest.mark.gpu, pytest.mark.slow]
+
+# What exit calls goes last-in-first-out: `report` was registered before the device, and so runs after its end.
+C_PROGRAM = """
+#include <stdio.h>
+#include <stdlib.h>
+#include "dgpu.h"
+
+static void report(void) { printf("open: %u\\n", dgpu_open_devices()); fflush(stdout); }
+
+int main(int argc, char** argv)
+{
+    (void)argc;
+    if (atexit(report) != 0)
+        return 2;
+    DgpuDeviceDesc desc = {sizeof desc, DGPU_BACKEND_VULKAN, 0, (uint32_t)atoi(argv[1]), 0, 0};
+    DgpuDevice device = dgpu_device_create(&desc);
+    DgpuBufferDesc buffer_desc = {.struct_size = sizeof buffer_desc, .usage = DGPU_BUFFER_READ, .size_bytes = 1 << 20};
+    DgpuBuffer buffer = dgpu_buffer_create(device, &buffer_desc, NULL, 0);
+    if (buffer == 0 || dgpu_buffer_read(buffer, 0, 1 << 20, NULL, NULL) == 0)
+    {
+        fprintf(stderr, "%s\\n", dgpu_last_error());
+        return 3;
+    }
+    printf("before: %u\\n", dgpu_open_devices());
+    return 0;
+}
+"""
+
+PYTHON_PROGRAM = """
+import atexit, sys
+from pathlib import Path
+from toolchain.host import Backend, Host
+
+called = []
+atexit.register(lambda: print("called:", len(called), "open:", host.open_devices, flush=True))
+host = Host.load(Path(sys.argv[1]))
+device = host.open(Backend.VULKAN, adapter=int(sys.argv[2]))
+buffer = device.buffer(bytes(1 << 20))
+for _ in range(64):
+    buffer.read(done=called.append)
+if sys.argv[3] == "view":
+    view = memoryview(buffer.read().wait())
+print("before:", host.open_devices)
+"""
+
+
+def test_exit_closes_devices_before_their_drivers_end(vulkan: Gpu, tmp_path: Path) -> None:
+    (tmp_path / "ends.c").write_text(C_PROGRAM)
+    folder = vulkan.library.parent
+    header = CHECKOUT / "native" / "glue"
+    flags = ["-Wall", "-Werror", f"-I{header}", f"-Wl,-rpath,{folder}"]
+    subprocess.run(["cc", *flags, "ends.c", str(vulkan.library), "-o", "ends"], cwd=tmp_path, check=True)
+    ended = subprocess.run(
+        [tmp_path / "ends", str(vulkan.adapter)],
+        env=software_vulkan.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    # drivers print there too
+    seen = [line for line in ended.stdout.splitlines() if line.startswith(("before", "open"))]
+    assert seen == ["before: 1", "open: 0"]
+
+
+@pytest.mark.parametrize(("what", "open_at_exit"), [("nothing", 0), ("view", 1)])
+def test_python_delivers_reads_before_the_interpreter_ends(
+    vulkan: Gpu, tmp_path: Path, what: str, open_at_exit: int
+) -> None:
+    (tmp_path / "ends.py").write_text(PYTHON_PROGRAM)
+    ended = subprocess.run(
+        [sys.executable, tmp_path / "ends.py", vulkan.library, str(vulkan.adapter), what],
+        env={**software_vulkan.environment(), "PYTHONPATH": str(CHECKOUT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    seen = [line for line in ended.stdout.splitlines() if line.startswith(("before", "called"))]
+    # a view of a read's bytes is not freed under whoever looks at it last
+    assert seen == ["before: 1", f"called: 64 open: {open_at_exit}"]
