@@ -46,7 +46,7 @@ NB_MODULE(_native, module)
         [](nb::bytes data)
         {
             const auto bytes = std::as_bytes(std::span(data.c_str(), data.size()));
-            dream::bundle::ReadResult result = dream::bundle::read(bytes, dream::bundle::Payloads::verify);
+            dream::bundle::ReadResult result = dream::bundle::read(bytes);
             if (const auto* error = std::get_if<dream::bundle::Error>(&result))
             {
                 const std::string fault(dream::bundle::word_of(error->fault));

@@ -2,6 +2,7 @@
 
 from tests.gpu.cases import (
     bad_input,
+    bundles,
     commands,
     compute,
     handles,
@@ -16,6 +17,7 @@ from tests.gpu.cases import (
 
 __all__ = [
     "bad_input",
+    "bundles",
     "commands",
     "compute",
     "handles",
