@@ -94,7 +94,8 @@ check.add_command(air)
 def bundle(settings: Settings, files: tuple[Path, ...], profiles: tuple[str, ...], deep: bool, form: str) -> None:
     """Check shader bundles, without a GPU, by the rules of docs/bundle-rules.md.
 
-    Exit code 1 when a rule is broken that nothing allows, 18 when a file cannot be read; every file is looked at.
+    Exit code 1 when there is an error that nothing allows; warnings and notes are printed and fail nothing. 18 when a
+    file cannot be read; every file is looked at.
     """
     from toolchain.bundle.rules.checking import PROFILES, check_file
 
