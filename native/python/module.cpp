@@ -1,6 +1,7 @@
-// toolchain._native: the readers of layouts, bundles and AIR, for Python.
+// toolchain._native: the readers of layouts, bundles, SPIR-V and AIR, for Python.
 #include "air.hpp"
 #include "bundle/bundle.hpp"
+#include "check.hpp"
 #include "layout/blob.hpp"
 
 #include <nanobind/nanobind.h>
@@ -59,5 +60,6 @@ NB_MODULE(_native, module)
         "The bundle that `data` holds as one JSON document (docs/bundle-format.md), every byte of it checked. Raises "
         "BundleFormatError with a sentence, a byte offset and the kind of fault for bytes that are no bundle.");
 
+    dream::python::add_check(module, format_error);
     dream::python::add_air(module);
 }
