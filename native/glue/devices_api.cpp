@@ -254,13 +254,14 @@ extern "C" DgpuStatus dgpu_device_info(DgpuDevice handle, DgpuDeviceInfo* info)
     return status_of(
         [&]
         {
-            const Device& device = *find_as<DeviceHandle>(handle, "device")->device;
+            Device& device = *find_as<DeviceHandle>(handle, "device")->device;
             const rhi::DeviceInfo& from = device.rhi().getInfo();
             DgpuDeviceInfo value{};
             value.backend = device.backend();
             std::ranges::copy(from.adapterLUID.luid, value.luid);
             copy_text(value.adapter_name, sizeof value.adapter_name, from.adapterName);
             value.limits = limits_of(from.limits);
+            value.limits.buffer_offset_alignment_bytes = device.buffer_offset_alignment();
             fill(info, value, "info");
         });
 }
@@ -387,7 +388,9 @@ extern "C" DgpuStatus dgpu_device_format_uses(DgpuDevice handle, DgpuFormat form
                 if (rhi::is_set(support, has))
                     *uses |= use;
             };
-            add(rhi::FormatSupport::ShaderSample, DGPU_FORMAT_SAMPLE);
+            // Of integers there is no filtering, which is what slang-rhi calls to sample.
+            const bool has_filter = numbers_of(format) == Numbers::real;
+            add(has_filter ? rhi::FormatSupport::ShaderSample : rhi::FormatSupport::ShaderLoad, DGPU_FORMAT_SAMPLE);
             add(rhi::FormatSupport::ShaderUavStore, DGPU_FORMAT_STORE);
             add(rhi::FormatSupport::RenderTarget, DGPU_FORMAT_COLOR_TARGET);
             add(rhi::FormatSupport::Blendable, DGPU_FORMAT_BLEND);

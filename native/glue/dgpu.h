@@ -213,6 +213,7 @@ typedef struct DgpuLimits
     uint32_t max_wave_size;
     uint32_t max_viewports;
     uint32_t max_samplers;
+    uint32_t buffer_offset_alignment_bytes; /* of dgpu_set_buffer */
 } DgpuLimits;
 
 typedef struct DgpuDeviceInfo
@@ -359,7 +360,7 @@ enum
 /* What a device can do with a format: bits of DgpuFormatUse. */
 enum
 {
-    DGPU_FORMAT_SAMPLE = 1u << 0,
+    DGPU_FORMAT_SAMPLE = 1u << 0, /* read by shaders; of integers, by texel alone */
     DGPU_FORMAT_STORE = 1u << 1,
     DGPU_FORMAT_COLOR_TARGET = 1u << 2,
     DGPU_FORMAT_BLEND = 1u << 3,
@@ -401,9 +402,8 @@ DGPU_API DgpuBuffer dgpu_buffer_create(DgpuDevice device, const DgpuBufferDesc* 
 /* In bytes, rounded up to whole words; 0 for a stale handle. */
 DGPU_API uint64_t dgpu_buffer_size(DgpuBuffer buffer);
 
-/* Writes at once, after all that was submitted before. DGPU_ERANGE unless all of it is inside. A write that ends with
- * the buffer may have any length; its last word is padded with zeros. On WebGPU any other write begins and ends on a
- * word's boundary (DGPU_EINVALID). */
+/* Writes at once, after all that was submitted before. DGPU_ERANGE unless all of it is inside. On WebGPU and Metal it
+ * begins on a word's boundary, and ends on one or with the bytes that the buffer was made of (DGPU_EINVALID). */
 DGPU_API DgpuStatus dgpu_buffer_write(DgpuBuffer buffer, uint64_t offset_bytes, const void* data, uint64_t size_bytes);
 
 /* ---------------------------------------------------------------------------------------------- reads */
@@ -827,7 +827,8 @@ DGPU_API DgpuStatus dgpu_bind_pipeline(DgpuEncoder encoder, DgpuPipeline pipelin
  * and dispatches that follow. `element` is the index in an array of resources, else 0. */
 DGPU_API DgpuStatus
 dgpu_set_value(DgpuEncoder encoder, uint32_t row, const void* data, uint64_t size_bytes); /* exactly the row's size */
-/* Bytes `offset_bytes` to `offset_bytes + size_bytes` of the buffer; size 0: to its end. */
+/* Bytes `offset_bytes`, a multiple of limits.buffer_offset_alignment_bytes, to `offset_bytes + size_bytes` of the buffer;
+ * size 0: to its end. */
 DGPU_API DgpuStatus dgpu_set_buffer(
     DgpuEncoder encoder, uint32_t row, uint32_t element, DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes);
 /* A texture or a view, of the shader's type, and of a format that holds what the shader declares: FLOAT, UNORM, SNORM and

@@ -1,7 +1,10 @@
 #include "objects.hpp"
 
+#include "formats.hpp"
+
 #include "status.hpp"
 
+#include <numeric>
 #include <string>
 
 namespace dream::host
@@ -50,6 +53,15 @@ Handle publish(std::shared_ptr<Object> object)
     if (device != nullptr)
         ++device->live;
     return handle;
+}
+
+std::uint64_t row_alignment_of(const Texture& texture)
+{
+    rhi::Size own = 0;
+    texture.device->require(
+        texture.device->rhi().getTextureRowAlignment(texture.rhi->getDesc().format, &own), "asking for a row alignment");
+    return std::lcm<std::uint64_t, std::uint64_t>(
+        std::max<rhi::Size>(own, 1), extent_of(texture.desc.format, 1, 1).block_bytes);
 }
 
 void release(Handle handle)
