@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from toolchain import documents
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, InstallError, PatchError
 from toolchain.files import read_regular
@@ -187,16 +188,15 @@ def seal(root: Path, tree: Manifest, *, record: Mapping[str, object] | None = No
 
     `record` is what the tree's maker says of it, as JSON values. Raises InstallError.
     """
-    document = {"toolchain": record, "tree": tree.to_json()}
-    text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+    data = documents.dump({"toolchain": record, "tree": tree.to_json()})
     temporary = root / f"{RECORD_NAME}.new"
     try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with temporary.open("wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(root / RECORD_NAME)
-        tree_stat.record(os.fspath(root), Sha256.of(text.encode()).hex)  # so that the record cannot change unseen
+        tree_stat.record(os.fspath(root), Sha256.of(data).hex)  # so that the record cannot change unseen
     except OSError as error:
         raise unwritable(root, error) from error
 
