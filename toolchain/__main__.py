@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 
@@ -16,6 +17,8 @@ OUTPUT_LOST = 141  # what a shell reports for a process that SIGPIPE ended
 def main() -> None:
     """Run the command in sys.argv and exit with the code that its outcome means."""
     sys.stdout = sys.stdout or _unwritable()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # no letter that its encoding lacks ends a command
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.stderr = _Forgiving(sys.stderr or open(os.devnull, "w"))  # noqa: SIM115
     try:
         try:

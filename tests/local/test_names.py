@@ -90,3 +90,54 @@ def test_cmake_is_not_begun_where_it_could_not_install(tmp_path: Path) -> None:
 
 def test_a_place_in_sarif_is_a_uri() -> None:
     assert sarif.uri(f"a/{BAD} b.ll") == "a/%FF%20b.ll"
+
+
+HOSTILE = "\x1b[31mred\a\nforged\x9b"
+
+
+def test_no_name_plays_with_a_terminal(toolchain: Toolchain) -> None:
+    file = toolchain.here / f"{HOSTILE}.tar"
+    file.write_bytes(b"x")
+    assert toolchain.run("cache", "add", str(file)).status == 20
+    for arguments in (
+        ("cache", "add", str(file)),  # refused
+        ("cache", "add", "--unpinned", str(file)),
+        ("cache", "list"),
+        ("cache", "export", f"{HOSTILE}.txt/x"),
+        ("cache", "import", str(file)),
+        ("cache", "verify", f"--{HOSTILE}"),
+        ("install", "tool", "--root", HOSTILE),
+        ("install", "tool", "--root", HOSTILE),  # the warm path
+        ("list", "--root", HOSTILE),
+        ("uninstall", HOSTILE),
+        ("fetch", HOSTILE),
+    ):
+        ended = toolchain.run(*arguments)
+        said = ended.stdout + ended.stderr
+        assert not {*"\x1b\a\x9b"} & {*said}, arguments
+        assert "forged" in said or arguments[-1] == "list", arguments
+
+
+def test_a_name_with_a_newline_forges_no_line_of_a_list(toolchain: Toolchain) -> None:
+    file = toolchain.here / f"{HOSTILE}.tar"
+    file.write_bytes(b"x")
+    added = toolchain.run("cache", "add", "--unpinned", str(file))
+    assert (added.status, len(added.stdout.splitlines())) == (0, 1)
+    assert len(toolchain.run("cache", "list").stdout.splitlines()) == 1
+    spoilt = toolchain.cache / "archives" / HOSTILE
+    spoilt.write_bytes(b"")
+    found = toolchain.run("cache", "verify").stdout
+    assert "\nforged" not in found
+
+
+@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+def test_no_encoding_of_the_output_ends_a_command(toolchain: Toolchain, encoding: str) -> None:
+    roots, cache = f"ä{BAD}", f"→{BAD}"
+    for command in ("install tool", "install tool", "list", "cache path", "cache list", "cache verify", "env tool"):
+        ended = toolchain.run(*command.split(), "--root", roots, "--cache", cache, PYTHONIOENCODING=encoding)
+        assert (ended.status, ended.stderr if "Traceback" in ended.stderr else "") == (0, ""), command
+
+
+def test_a_path_for_a_program_is_printed_as_it_is(toolchain: Toolchain) -> None:
+    cache = f"a b\n{BAD}"
+    assert toolchain.run("cache", "path", "--cache", cache).stdout == f"{toolchain.here / cache}\n"

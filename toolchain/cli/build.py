@@ -14,6 +14,7 @@ from toolchain.cli import document, locations, warm
 from toolchain.cli.fetching import open_fetching
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import host, load_pins, pin_files
+from toolchain.cli.text import escaped, say
 from toolchain.digest import Sha256
 from toolchain.errors import InstallError
 from toolchain.host_build import Built, Outcome, Request
@@ -158,13 +159,13 @@ def _report(settings: Settings, done: Built) -> None:
     if settings.json:
         document.show({"built": done.to_json()})
     elif done.outcome is Outcome.PRESENT:
-        click.echo(_present(done))
+        say(_present(done))
     else:
-        click.echo(f"{done.toolchain.label}: built in {done.toolchain.root}")
+        say(f"{done.toolchain.label}: built in {done.toolchain.root}")
 
 
 def _present(done: Built) -> str:
-    return f"{done.toolchain.label} is built in {done.toolchain.root}"
+    return f"{done.toolchain.label} is built in {escaped(str(done.toolchain.root))}"
 
 
 def _write_presets(settings: Settings, target: str, presets: dict[str, object]) -> None:
@@ -186,4 +187,4 @@ def _write_presets(settings: Settings, target: str, presets: dict[str, object]) 
     if settings.json:
         document.show({"presets": str(path.absolute()), "preset": name})
     else:
-        click.echo(f"{target}: preset {name} of {locations.native_sources()}")
+        say(f"{target}: preset {name} of {locations.native_sources()}")

@@ -15,6 +15,7 @@ from toolchain.cli import document, locations, warm
 from toolchain.cli.fetching import open_fetching
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, host, load_pins, pin_files
+from toolchain.cli.text import escaped, say, say_bytes
 from toolchain.digest import Sha256
 from toolchain.errors import InstallError, PatchError, PinsError
 from toolchain.install import Installed, Job, Outcome
@@ -103,15 +104,15 @@ def _report(settings: Settings, done: tuple[Installed, ...]) -> None:
         return
     for one in done:
         if one.outcome is Outcome.PRESENT:
-            click.echo(_present(one.toolchain))
+            say(_present(one.toolchain))
         else:
-            click.echo(f"{one.toolchain.label}: {one.outcome.value} in {one.toolchain.root}")
+            say(f"{one.toolchain.label}: {one.outcome.value} in {one.toolchain.root}")
             licences = sorted({archive.license for archive in one.toolchain.record.archives})
-            click.echo(f"{one.toolchain.label}: under {', '.join(licences)}")
+            say(f"{one.toolchain.label}: under {', '.join(licences)}")
 
 
 def _present(toolchain: Toolchain) -> str:
-    return f"{toolchain.label} is installed in {toolchain.root}"
+    return f"{toolchain.label} is installed in {escaped(str(toolchain.root))}"
 
 
 def _pinned_keys(settings: Settings, pins: PinSet) -> dict[Sha256, str]:
@@ -142,27 +143,27 @@ def list_(settings: Settings) -> None:
         document.show({"installed": rows, "damaged": [str(path) for path in damaged]})
         return
     if not found and not damaged:
-        click.echo(f"nothing is installed in {settings.paths.toolchains}")
+        say(f"nothing is installed in {settings.paths.toolchains}")
     width = max([28, *(len(one.label) for one in found)])
     for one in found:
-        click.echo(f"{one.label:<{width}} {one.root}")
+        say(f"{one.label:<{width}} {one.root}")
         notes = [] if _is_pinned(one, keys) else ["not what is pinned now"]
         if one.record.overridden:
             notes.append(f"its pin was overridden by {one.record.overridden}")
         if one.record.recorder:
             compiler = one.record.recorder.compiler
-            click.echo(f"{'':<{width}} recorder built with {compiler.id} {compiler.version}")
+            say(f"{'':<{width}} recorder built with {compiler.id} {compiler.version}")
         if host := one.record.host:
             built = f"{host.build_type} built with {host.compiler.id} {host.compiler.version}, Slang {host.slang}"
-            click.echo(f"{'':<{width}} {built}, {', '.join(host.backends)}")
+            say(f"{'':<{width}} {built}, {', '.join(host.backends)}")
         for note in notes:
-            click.secho(f"{'':<{width}} {note}", fg="yellow")
+            say(f"{'':<{width}} {note}", fg="yellow")
         if (fault := faults[one.root]) is not None:
-            click.secho(f"{'':<{width}} damaged, see toolchain cache verify; mend it with {fault.hint}", fg="red")
+            say(f"{'':<{width}} damaged, see toolchain cache verify; mend it with {fault.hint}", fg="red")
     for path in damaged:
-        click.secho(f"{'damaged':<{width}} {path}: its {tree.RECORD_NAME} is not whole", fg="red")
+        say(f"{'damaged':<{width}} {path}: its {tree.RECORD_NAME} is not whole", fg="red")
     for path in installed.strangers(settings.paths.toolchains):
-        click.secho(f"{'not ours':<{width}} {path}", fg="yellow")
+        say(f"{'not ours':<{width}} {path}", fg="yellow")
 
 
 @click.command()
@@ -194,7 +195,7 @@ def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, e
     for root, label in doomed.items():
         target = stays[root]
         note = f", a symbolic link; {target}, which it led to, stays" if target is not None else ""
-        click.echo(f"{label}: removed from {root}{note}")
+        say(f"{label}: removed from {root}{note}")
 
 
 @click.command()
@@ -222,7 +223,7 @@ def env(settings: Settings, name: str, profile: str | None, shell: bool, cmake: 
         document.show({"root": str(toolchain.root), **wanted.to_json()})
     else:
         text = environment.as_cmake(wanted) if cmake else environment.as_shell(wanted)
-        click.echo(os.fsencode(text), nl=False)  # as bytes: a path must come out as it is, whatever the locale
+        say_bytes(os.fsencode(text))
 
 
 def _pins(settings: Settings) -> PinSet | None:
