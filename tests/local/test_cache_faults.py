@@ -306,7 +306,7 @@ def test_a_read_only_file_system(tiny: Path) -> None:
         cache.add(store, Path(__file__), {}, unpinned=True)
     assert "--cache" in (caught.value.hint or "")
     with pytest.raises(CacheError, match=f"cannot write {store.root}.*: Read-only file system"):
-        store.remember(archive.sha256, Record(archive.sha256, 1, "x", ()))
+        store.learn(Record(archive.sha256, 1, "x", ()))
 
 
 @pytest.mark.parametrize("trouble", ["full", "read-only"])
@@ -784,6 +784,16 @@ def _tar(path: Path, *members: tuple[str, bytes, bytes]) -> Path:
     return path
 
 
+def _record_of(size: str, origin: str = "https://one") -> tuple[str, bytes, bytes]:
+    """A record of DATA that says another size, or an address that would forge a line of an error."""
+    sha256 = Sha256.of(DATA)
+    text = (
+        f'{{"format": 1, "sha256": "{sha256}", "size_bytes": {size}, "file_name": "x", "origins": ["{origin}"], '
+        '"evidence": []}'
+    )
+    return f"records/{sha256}.json", text.encode(), b"0"
+
+
 GOOD = (f"archives/{Sha256.of(DATA)}", DATA, b"0")
 
 
@@ -803,6 +813,8 @@ GOOD = (f"archives/{Sha256.of(DATA)}", DATA, b"0")
         (f"records/{'0' * 64}", b"x", b"0"),
         (f"records/{'0' * 64}.json", b"x", b"0"),
         (f"records/{'0' * 64}.json", b"{" * (2 << 20), b"0"),
+        *(_record_of(size) for size in ("5", "-1", "true", "1e3", str(10**400), f"{len(DATA)}0")),
+        _record_of(str(len(DATA)), origin="https://one\\nforged"),
         GOOD,
     ],
 )
@@ -814,6 +826,33 @@ def test_a_hostile_bundle_is_refused_before_anything_is_written(
         read_bundle(bundle, store)
     assert not store.root.exists()
     assert not (tmp_path / "victim").exists()
+
+
+def test_a_record_of_another_size_is_named_and_set_right(store: Store, tmp_path: Path) -> None:
+    bundle = _tar(tmp_path / "bundle.tar", GOOD, _record_of(str(len(DATA))))
+    (sha256,) = read_bundle(bundle, store)
+    assert cache.verify(store, jobs=1) == []
+    for mend in (
+        lambda: read_bundle(bundle, store),
+        lambda: cache.add(store, store.archive_path(sha256), {}, unpinned=True),
+        lambda: cache.prune(store, keep={sha256}, damaged=False, dry_run=False),
+    ):
+        store.record_path(sha256).write_bytes(_record_of("7")[1])
+        assert [one.rule for one in cache.verify(store, jobs=1)] == ["cache.bad-record"]
+        mend()
+        assert cache.verify(store, jobs=1) == []
+
+
+def test_an_export_says_the_size_that_archives_have(store: Store, tmp_path: Path) -> None:
+    archive = pinned(DATA)
+    read_bundle(_tar(tmp_path / "bundle.tar", GOOD), store)
+    store.record_path(archive.sha256).write_bytes(_record_of("7", "https://nowhere.invalid/file.bin")[1])
+    write_bundle(tmp_path / "again.tar", fetch(store, archive, offline=True), store)
+    other = Store(tmp_path / "other")
+    read_bundle(tmp_path / "again.tar", other)
+    record = other.record(archive.sha256)
+    assert record is not None
+    assert record.size_bytes == len(DATA)
 
 
 def test_a_bundle_whose_bytes_are_others_is_refused(store: Store, tmp_path: Path) -> None:

@@ -163,10 +163,13 @@ def leftovers(store: Store) -> list[Leftover]:
             if not store.archive_path(sha256).is_file():
                 what = "an attestation of an archive that is not there"
                 found.append(Leftover(path, _size(path), "orphan-attestation", what))
-        elif store.record(sha256) is None:
+        elif (record := store.record(sha256)) is None:
             found.append(Leftover(path, _size(path), "bad-record", "something that is no record"))
         elif not store.archive_path(sha256).is_file():
             found.append(Leftover(path, _size(path), "orphan-record", "a record of an archive that is not there"))
+        elif record.size_bytes != (size := _size(store.archive_path(sha256))):
+            what = f"a record of {record.size_bytes} bytes, and the archive has {size}"
+            found.append(Leftover(path, _size(path), "bad-record", what))
     for path in _children(store.root):
         if path.name not in (_OWN_NAMES if path.is_dir() else _OWN_FILES):
             found.append(Leftover(path, _size(path), "unknown", "something that is not ours"))
@@ -297,12 +300,8 @@ def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *,
     except OSError as error:
         raise CacheError(f"cannot read {file}: {error.strerror or error}", details={"path": str(file)}) from error
     name = archives[0].file_name if archives else file.name
-    known = store.record(sha256)
     origins = tuple(origin for archive in archives for origin in origins_of(archive))
-    record = (known or Record(sha256, size_bytes, name, ())).also(origins, ())
-    if record != known:
-        store.remember(sha256, record)
-    return Entry(sha256, size_bytes, record)
+    return Entry(sha256, size_bytes, store.learn(Record(sha256, size_bytes, name, origins)))
 
 
 def add_attestation(store: Store, file: Path, sha256: Sha256, pinned: Mapping[Sha256, Sequence[Archive]]) -> Path:

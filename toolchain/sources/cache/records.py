@@ -58,7 +58,7 @@ class Record:
             origins, evidence = document["origins"], document["evidence"]
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
-        if not isinstance(size_bytes, int) or not isinstance(file_name, str):
+        if type(size_bytes) is not int or not 0 <= size_bytes < 1 << 63 or not isinstance(file_name, str):
             return None
         if not isinstance(origins, list) or not all(isinstance(origin, str) for origin in origins):
             return None

@@ -19,7 +19,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import IO
@@ -296,9 +296,18 @@ class Store:
                 temporary.unlink()
             raise
 
-    def remember(self, sha256: Sha256, record: Record) -> None:
-        """Publish a record. Raises CacheError where it cannot be written."""
-        self._replace(self.record_path(sha256), record.dump())
+    def learn(self, record: Record) -> Record:
+        """Add what a record of verified bytes tells to what is remembered of them; returns both together.
+
+        The size is that of the bytes: what was remembered may have come from another machine, and lie. Raises
+        CacheError where the record cannot be written.
+        """
+        known = self.record(record.sha256)
+        before = known or replace(record, origins=(), evidence=())
+        merged = replace(before, size_bytes=record.size_bytes).also(record.origins, record.evidence)
+        if merged != known:
+            self._replace(self.record_path(record.sha256), merged.dump())
+        return merged
 
     def _replace(self, path: Path, data: bytes) -> None:
         temporary = f"{path.parent}/.{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
@@ -448,10 +457,7 @@ class Incoming:
             except CacheError:
                 self.discard()
                 raise
-            known = self._store.record(actual)
-            record = (known or Record(actual, size_bytes, archive.file_name, ())).also((origin,), evidence)
-            if record != known:
-                self._store.remember(actual, record)
+            self._store.learn(Record(actual, size_bytes, archive.file_name, (origin,), evidence))
         self.close()
         if final is None or actual != archive.sha256:
             raise mismatch(archive, actual, size_bytes, kind_of(self._start), shown, kept=final)
