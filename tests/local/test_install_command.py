@@ -8,6 +8,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command import Toolchain
+from command import Ended, Toolchain
 from http_server import Site, serve
+from read_only import read_only
 
 from toolchain.digest import Sha256
 from toolchain.errors import CacheError, InstallError, ToolchainError
@@ -133,6 +135,76 @@ def test_the_warm_path_notices_every_change(toolchain: Toolchain, change: str) -
         assert "overridden" in toolchain.run("list").stdout
     if change in ("pins", "local"):
         assert "tool 1.1" in again.stdout
+
+
+def test_what_stands_where_nothing_can_be_written_is_installed(toolchain: Toolchain, site: Site) -> None:
+    toolchain.run("install", "tool")
+    asked = len(site.requests)
+    with read_only(toolchain.roots):
+        os.utime(toolchain.pins)  # so that no receipt fits
+        again = toolchain.run("install", "tool")
+        assert again == Ended(0, f"tool 1.0 (prebuilt) is installed in {root_of(toolchain)}\n", "")
+        assert toolchain.run("install", "tool", "--json").json()["installed"][0]["outcome"] == "present"
+        assert toolchain.run("install", "tool", "--force").status == 16
+        toolchain.pins.write_text(toolchain.pins.read_text().replace('"1.0"', '"1.1"'))
+        other = toolchain.run("install", "tool")
+        assert (other.status, other.stdout) == (16, "")
+        assert "Read-only file system" in other.stderr
+    assert len(site.requests) == asked
+
+
+def copied(toolchain: Toolchain) -> Path:
+    """The roots, copied as `cp -r` does: the same bytes and modes, other times."""
+    first = toolchain.here / "first"
+    toolchain.roots.rename(first)
+    shutil.copytree(first, toolchain.roots, copy_function=shutil.copy)
+    return root_of(toolchain)
+
+
+def test_a_copy_is_installed_and_its_times_are_recorded(toolchain: Toolchain, site: Site) -> None:
+    toolchain.run("install", "tool")
+    asked = len(site.requests)
+    root = copied(toolchain)
+    (one,) = toolchain.run("list", "--json").json()["installed"]
+    assert one["intact"] is True
+    listed = toolchain.run("list")
+    assert "its times differ" in listed.stdout
+    assert "toolchain install tool --profile prebuilt\n" in listed.stdout
+    assert "damaged" not in listed.stdout
+    used = toolchain.run("env", "tool")
+    assert used.status == 0
+    assert f"{root}/bin" in used.stdout
+    assert "its times differ" in used.stderr
+    assert toolchain.run("env", "tool", "-q").stderr == ""
+    assert toolchain.run("cache", "verify").status == 0
+    by_stat = toolchain.run("cache", "verify", "--stat")
+    assert by_stat.status == 1
+    assert "hint      toolchain install tool --profile prebuilt\n" in by_stat.stdout
+    assert toolchain.run("install", "tool").stdout == f"tool 1.0 (prebuilt) is installed in {root}\n"
+    assert "its times differ" not in toolchain.run("list").stdout
+    assert toolchain.run("env", "tool").stderr == ""
+    assert toolchain.run("cache", "verify", "--stat").status == 0
+    assert len(site.requests) == asked
+
+
+def test_a_copy_where_nothing_can_be_written_is_installed(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    root = copied(toolchain)
+    with read_only(toolchain.roots):
+        assert toolchain.run("install", "tool") == Ended(0, f"tool 1.0 (prebuilt) is installed in {root}\n", "")
+        assert toolchain.run("env", "tool").status == 0
+
+
+def test_a_copy_with_another_byte_is_damaged(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    file = copied(toolchain) / "bin/file1"
+    file.write_bytes(bytes([file.read_bytes()[0] ^ 1]) + file.read_bytes()[1:])
+    assert "damaged, see toolchain cache verify" in toolchain.run("list").stdout
+    assert toolchain.run("env", "tool").status == 16
+    assert toolchain.run("cache", "verify").status == 1
+    with read_only(toolchain.roots):
+        assert toolchain.run("install", "tool").status == 16
+    assert "repaired" in toolchain.run("install", "tool").stdout
 
 
 def test_offline_without_the_archive_ends_with_11_and_says_everything(toolchain: Toolchain, site: Site) -> None:

@@ -21,6 +21,7 @@ from toolchain.host_build import Built, Outcome, Request
 from toolchain.install import Job
 from toolchain.pins import Profile
 from toolchain.sources.trees import tree
+from toolchain.sources.unwritable import is_read_only
 
 _BACKENDS = sorted({backend for backends in building.BACKENDS.values() for backend in backends})
 
@@ -152,7 +153,8 @@ def _keep_receipt(settings: Settings, pins_file: str | None, asked: str, done: B
         os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - warm's paths are strings
         receipt.write(path, receipt.Receipt(str(root), digest, _present(done), state))
     except OSError as error:
-        raise InstallError(f"cannot write {path}: {error.strerror or error}") from error
+        if not is_read_only(error):  # there the next run looks again, as this one did
+            raise InstallError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _report(settings: Settings, done: Built) -> None:

@@ -22,6 +22,7 @@ from toolchain.install import Installed, Job, Outcome
 from toolchain.installed import Toolchain
 from toolchain.pins import PinSet, Profile, require_minimum
 from toolchain.sources.trees import patch, tree
+from toolchain.sources.unwritable import is_read_only
 
 _PROFILES = [profile.value for profile in Profile]
 _profile = click.option(
@@ -95,7 +96,8 @@ def _keep_receipt(settings: Settings, toolchain: Toolchain, state: str) -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - warm's paths are strings
         receipt.write(path, receipt.Receipt(str(toolchain.root), digest, _present(toolchain), state))
     except OSError as error:
-        raise InstallError(f"cannot write {path}: {error.strerror or error}") from error
+        if not is_read_only(error):  # there the next run looks again, as this one did
+            raise InstallError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _report(settings: Settings, done: tuple[Installed, ...]) -> None:
@@ -130,6 +132,14 @@ def _is_pinned(toolchain: Toolchain, keys: Collection[Sha256]) -> bool:
     return toolchain.record.host is not None or toolchain.record.key in keys
 
 
+def _touched(toolchain: Toolchain) -> str:
+    """What to say of a root that is right, and whose times are not the recorded ones."""
+    return (
+        "its times differ from what was recorded and its bytes do not, as after a copy; to record them: "
+        f"{toolchain.look}"
+    )
+
+
 @click.command("list")
 @with_settings
 def list_(settings: Settings) -> None:
@@ -160,6 +170,8 @@ def list_(settings: Settings) -> None:
             say(f"{'':<{width}} {note}", fg="yellow")
         if (fault := faults[one.root]) is not None:
             say(f"{'':<{width}} damaged, see toolchain cache verify; mend it with {fault.hint}", fg="red")
+        elif installed.is_touched(one):
+            say(f"{'':<{width}} {_touched(one)}", fg="yellow")
     for path in damaged:
         say(f"{'damaged':<{width}} {path}: its {tree.RECORD_NAME} is not whole", fg="red")
     for path in installed.strangers(settings.paths.toolchains):
@@ -218,6 +230,8 @@ def env(settings: Settings, name: str, profile: str | None, shell: bool, cmake: 
     toolchain = installed.find(settings.paths.toolchains, name, chosen, key, otherwise=otherwise)
     if (fault := installed.damage(toolchain)) is not None:
         raise fault
+    if installed.is_touched(toolchain) and not settings.quiet:
+        say(f"{toolchain.root}: {_touched(toolchain)}", err=True)
     wanted = toolchain.environment()
     if settings.json:
         document.show({"root": str(toolchain.root), **wanted.to_json()})

@@ -19,6 +19,11 @@ def is_local(error: OSError) -> bool:
     return error.errno in _FULL | _NOT_ALLOWED | {errno.EFBIG}
 
 
+def is_read_only(error: OSError) -> bool:
+    """Whether an operating system's refusal is that this user may write nothing there."""
+    return error.errno in _NOT_ALLOWED
+
+
 def local_in(text: str) -> OSError | None:
     """The first refusal of that kind in what a program printed, whose messages are in English."""
     for line in text.splitlines():
