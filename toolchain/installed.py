@@ -238,7 +238,7 @@ def find(
         return chosen[0]
     if not chosen:
         others = ", ".join(sorted({one.label for one in found})) or "nothing"
-        broken = "".join(f"; {path} is damaged" for path in damaged if is_root_of(path, name))
+        broken = "".join(f"; {path} is damaged" for path in damaged if path.name.startswith(f"{name}-"))
         near = "".join(f"; did you mean {one}?" for one in _near(name, {one.record.name for one in found}))
         raise InstallError(
             f"{name}{f' ({profile.value})' if profile else ''} is not installed in {toolchains}; "
@@ -262,9 +262,12 @@ def _near(name: str, names: set[str]) -> list[str]:
 
 
 def is_root_of(folder: Path, text: str) -> bool:
-    """Whether a folder, whose record may be lost, is called as a root of `text` is: NAME-VERSION-KEY."""
+    """Whether a folder, whose record may be lost, is called as a root of `text` is: NAME-VERSION-KEY.
+
+    A version with a hyphen has to be said: the rest of `slang-rhi-1.0-KEY` is no version of a tool `slang`.
+    """
     name, _, version = text.partition("@")
-    pattern = rf"{re.escape(name)}-{re.escape(version) if version else '[^-].*'}-[0-9a-f]{{12}}"
+    pattern = rf"{re.escape(name)}-{re.escape(version) if version else '[^-]+'}-[0-9a-f]{{12}}"
     return re.fullmatch(pattern, folder.name) is not None or _is_folder(folder, text)
 
 

@@ -207,6 +207,36 @@ def test_a_copy_with_another_byte_is_damaged(toolchain: Toolchain) -> None:
     assert "repaired" in toolchain.run("install", "tool").stdout
 
 
+def test_a_damaged_root_belongs_to_the_tool_that_it_is_called_after(toolchain: Toolchain) -> None:
+    """As slang and slang-rhi: the one's name begins with the other's."""
+    text = toolchain.pins.read_text()
+    toolchain.pins.write_text(text + text.partition("\n")[2].replace('"tool"', '"tool-two"'))
+    toolchain.run("install", "tool-two")
+    record = root_of(toolchain) / "toolchain.json"
+    record.write_text("{")
+    refused = toolchain.run("uninstall", "tool")
+    assert (refused.status, refused.stdout) == (16, "")
+    assert record.exists()
+    assert f"{record.parent} is damaged" in refused.stderr
+    assert toolchain.run("uninstall", "tool-two").stdout == f"tool-two (damaged): removed from {record.parent}\n"
+
+
+def test_several_damaged_roots_are_removed_only_by_name_or_all(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    toolchain.pins.write_text(toolchain.pins.read_text().replace('"1.0"', '"1.1"'))
+    toolchain.run("install", "tool")
+    roots = sorted(path for path in toolchain.roots.iterdir() if not path.name.startswith("."))
+    for root in roots:
+        (root / "toolchain.json").write_text("{")
+    refused = toolchain.run("uninstall", "tool")
+    assert (refused.status, refused.stdout) == (16, "")
+    assert all(str(root) in refused.stderr for root in roots)
+    assert toolchain.run("uninstall", "tool@1.0").status == 0
+    assert [root.exists() for root in roots] == [False, True]
+    assert toolchain.run("uninstall", "tool", "--all").status == 0
+    assert not roots[1].exists()
+
+
 def test_offline_without_the_archive_ends_with_11_and_says_everything(toolchain: Toolchain, site: Site) -> None:
     ended = toolchain.run("install", "tool", TOOLCHAIN_OFFLINE="1")
     assert ended.status == 11

@@ -196,6 +196,9 @@ def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, e
         found, damaged = installed.find_all(toolchains)
         named = [one for one in found if one.is_called(name) and wanted in (None, one.record.profile)]
         broken = [path for path in damaged if installed.is_root_of(path, name)]
+        if len(broken) > 1 and not (named or every):
+            listed = "".join(f"\n  {path}" for path in broken)
+            raise InstallError(f"{len(broken)} damaged roots are called {name}:{listed}", hint="name one, or add --all")
         if not (named if every else []) and not (broken and not named):
             named = [installed.find(toolchains, name, wanted, None, otherwise=look)]
         doomed |= {one.root: one.label for one in named}
