@@ -17,7 +17,9 @@ import pytest
 from http_server import Site, serve
 
 from toolchain import pins_update
-from toolchain.errors import CacheError, PatchError
+from toolchain.errors import CacheError, FetchError, PatchError
+from toolchain.progress import Silent
+from toolchain.sources.network import probe
 from toolchain.sources.trees import patch
 
 A, B = "a" * 64, "b" * 64
@@ -466,7 +468,33 @@ def test_update_of_a_file_that_cannot_be_written_is_no_fault_of_the_pins(folder:
     (folder / "pins.toml").write_text(url_pins(site))
     site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
     with pytest.raises(CacheError, match="cannot be written"):
-        pins_update.write(folder / "no folder" / "pins.toml", "")
+        pins_update.write(folder / "no folder" / "pins.toml", "", before="")
+
+
+@pytest.mark.parametrize("by", ["hand", "another update"])
+def test_update_loses_nothing_that_was_written_meanwhile(folder: Path, site: Site, by: str) -> None:
+    pins = folder / "pins.toml"
+    before = url_pins(site)
+    pins.write_text(before)
+    edited = before.replace("format = 1", "format = 1 # edited meanwhile")
+    if by == "hand":
+        pins.write_text(edited)
+    else:
+        pins_update.write(pins, edited, before=before)
+    with pytest.raises(CacheError, match="was changed while this was at work"):
+        pins_update.write(pins, before.replace("1.2", "1.3"), before=before)
+    assert pins.read_text() == edited
+    assert sorted(path.name for path in folder.iterdir()) == ["pins.toml"]
+
+
+def test_update_of_a_body_without_end_ends(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "_MOST_BYTES", 1000)
+    site.pages["/big"] = ("application/zip", bytes(1001))
+    site.pages["/fits"] = ("application/zip", bytes(1000))
+    with probe.open_session() as session:
+        assert probe.measure(session, [f"{site.url}/fits"], label="x", progress=Silent()).size_bytes == 1000
+        with pytest.raises(FetchError, match="more than 1000 bytes"):
+            probe.measure(session, [f"{site.url}/big"], label="x", progress=Silent())
 
 
 @pytest.mark.parametrize("index", ["no such folder", "/no/such/folder", "file:///no/such/folder"])

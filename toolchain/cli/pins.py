@@ -170,7 +170,7 @@ def update(
             progress=_Lines(quiet=settings.quiet),
         )
     if not dry_run:
-        pins_update.write(settings.pins_file, updated.text)
+        pins_update.write(settings.pins_file, updated.text, before=text)
     if settings.json:
         document.show({**updated.to_json(), "written": not dry_run})
     else:

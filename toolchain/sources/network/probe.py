@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = (15.0, 60.0)  # to connect; between two pieces of an answer
 
+# What is hashed to be pinned has no known size yet, and a server may never end. The largest real archive has 1.5 GB.
+_MOST_BYTES = 32 * 1024**3
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -107,6 +110,12 @@ def _measure(
                 sha256.update(piece)
                 sha512.update(piece)
                 count += len(piece)
+                if count > _MOST_BYTES:
+                    raise FetchError(
+                        f"{url} sent more than {_MOST_BYTES} bytes, and goes on",
+                        hint="see what that address has; nothing that is pinned is so large",
+                        details={"url": url},
+                    )
                 progress.advance(label, len(piece))
     except (requests.RequestException, OSError) as error:
         raise _unreachable(url, error) from error
