@@ -142,6 +142,7 @@ MISTAKES = [
     (B, "b" * 63 + "g", HERE, "got 'g'"),
     (f'"{B}"', "7", HERE, "got the number 7"),
     ("https://one.example", "http://one.example", HERE, "its scheme is 'http'"),
+    ("https://one.example", "http://localhost", HERE, "its scheme is 'http'"),
     ("https://one.example", "ftp://one.example", HERE, "its scheme is 'ftp'"),
     ("https://one.example/d", "https://u:secret@one.example/d", HERE, "https://***@one.example/d/tool%2D1.2.zip"),
     ("https://one.example", "https://", HERE, "it names no host"),

@@ -15,7 +15,7 @@ from toolchain.toml.table import Table, kind_of
 Link = tuple[PurePosixPath, PurePosixPath]
 
 # Bytes to this machine cannot be changed on their way, so a mirror here needs no TLS (as browsers see it, too).
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_LOOPBACK = frozenset({"127.0.0.1", "::1"})  # what is fetched from; `localhost` can be made to mean another
 _UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 _NO_BLANKS = re.compile(r"[^\s\x00-\x1f\x7f]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
