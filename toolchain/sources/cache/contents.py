@@ -112,6 +112,11 @@ def verify(store: Store, *, jobs: int) -> list[Finding]:
                     "toolchain fetch replaces it; toolchain cache prune --damaged removes it",
                 )
             )
+        elif (seen := _wrong_size(entry)) is not None:
+            record, expected = str(store.record_path(entry.sha256)), f"a record of {entry.size_bytes} bytes"
+            findings.append(
+                Finding("cache.bad-record", record, expected, seen, "toolchain cache prune --damaged removes it")
+            )
     findings += [_finding(left) for left in leftovers(store)]
     return sorted(findings, key=lambda finding: (finding.where, finding.rule))
 
@@ -120,6 +125,13 @@ def _irregular(store: Store, entry: Entry) -> str | None:
     """What lies in an archive's place and is no regular file: a link, a FIFO; None where a file does."""
     seen = standing_at(store.archive_path(entry.sha256))
     return None if seen in (FILE, None) else seen
+
+
+def _wrong_size(entry: Entry) -> str | None:
+    """What the record of an archive with the right bytes says instead of their size."""
+    if entry.record is None or entry.record.size_bytes == entry.size_bytes:
+        return None
+    return f"a record of {entry.record.size_bytes} bytes"
 
 
 def _finding(left: Leftover) -> Finding:
@@ -163,13 +175,10 @@ def leftovers(store: Store) -> list[Leftover]:
             if not store.archive_path(sha256).is_file():
                 what = "an attestation of an archive that is not there"
                 found.append(Leftover(path, _size(path), "orphan-attestation", what))
-        elif (record := store.record(sha256)) is None:
+        elif store.record(sha256) is None:
             found.append(Leftover(path, _size(path), "bad-record", "something that is no record"))
         elif not store.archive_path(sha256).is_file():
             found.append(Leftover(path, _size(path), "orphan-record", "a record of an archive that is not there"))
-        elif record.size_bytes != (size := _size(store.archive_path(sha256))):
-            what = f"a record of {record.size_bytes} bytes, and the archive has {size}"
-            found.append(Leftover(path, _size(path), "bad-record", what))
     for path in _children(store.root):
         if path.name not in (_OWN_NAMES if path.is_dir() else _OWN_FILES):
             found.append(Leftover(path, _size(path), "unknown", "something that is not ours"))
@@ -261,6 +270,9 @@ def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_r
         elif damaged and _hash(path) != entry.sha256:
             why = "its bytes are not those of its name"
         else:
+            if damaged and (said := _wrong_size(entry)) is not None:
+                record = store.record_path(entry.sha256)
+                doomed.append(Removal(record, _size(record), f"{said}, and the archive has {entry.size_bytes}"))
             continue
         doomed.append(Removal(path, entry.size_bytes, why))
         for beside in (store.record_path(entry.sha256), store.attestation_path(entry.sha256)):
