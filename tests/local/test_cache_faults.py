@@ -7,6 +7,7 @@ import dataclasses
 import errno
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -87,6 +88,26 @@ def test_any_flipped_byte_is_noticed(tmp_path: Path, data: bytes, where: int, ma
     path.write_bytes(data)
     assert store.look_up(archive).state is State.HELD
     path.unlink()
+
+
+def test_what_cannot_be_read_is_listed_with_all_the_rest(store: Store) -> None:
+    """Root reads what has mode 0, and so another refusal stands for that: a link that leads to itself."""
+    with raw_server(ranged(DATA)) as server:
+        there, unreadable, missing = (pinned(DATA[n:], server.url(), name=f"{n}.bin") for n in range(3))
+        fetch(store, there)
+        path = store.archive_path(unreadable.sha256)
+        path.symlink_to(path)
+        states = [one.state for one in survey([unreadable, there, missing], store=store)]
+        assert states == [State.UNREADABLE, State.HELD, State.MISSING]
+        with pytest.raises(FetchError, match="lacks 2 archives") as listed:
+            fetch(store, unreadable, there, missing, offline=True)
+        assert "1.bin: in the cache, and cannot be read: Too many levels" in listed.value.message
+        assert shlex.join(["chmod", "a+r", str(path)]) in listed.value.message
+        assert "2.bin: missing" in listed.value.message
+        for offline in (True, False):
+            with pytest.raises(CacheError, match=f"cannot read {path}") as caught:
+                fetch(store, there, unreadable, offline=offline)
+            assert "make it readable" in (caught.value.hint or "")
 
 
 def test_a_folder_where_an_archive_belongs(store: Store) -> None:
@@ -474,6 +495,9 @@ def test_survey_names_every_state(store: Store) -> None:
         fetch(store, *archives.values())
     spoil(store.archive_path(archives[State.DAMAGED].sha256), b"?")
     store.archive_path(archives[State.MISSING].sha256).unlink()
+    unreadable = store.archive_path(archives[State.UNREADABLE].sha256)
+    unreadable.unlink()
+    unreadable.symlink_to(unreadable)
     archives[State.ELSEWHERE] = pinned(files[State.ELSEWHERE], "https://nowhere.invalid/")
     archives[State.UNATTESTED] = dataclasses.replace(
         archives[State.UNATTESTED],
@@ -835,7 +859,7 @@ def test_a_record_of_another_size_is_named_and_set_right(store: Store, tmp_path:
     for mend in (
         lambda: read_bundle(bundle, store),
         lambda: cache.add(store, store.archive_path(sha256), {}, unpinned=True),
-        lambda: cache.prune(store, keep={sha256}, damaged=False, dry_run=False),
+        lambda: cache.prune(store, keep={sha256}, damaged=True, dry_run=False),
     ):
         store.record_path(sha256).write_bytes(_record_of("7")[1])
         assert [one.rule for one in cache.verify(store, jobs=1)] == ["cache.bad-record"]
