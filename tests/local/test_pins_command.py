@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from http_server import Site, serve
+from raw_server import raw_server, reply
 
 from toolchain import pins_update
 from toolchain.errors import CacheError, FetchError, PatchError
@@ -354,15 +356,15 @@ def test_update_hashes_what_an_index_states_no_digest_of(folder: Path, site: Sit
     names = ["tool-1.3-cp311-cp311-manylinux_2_28_x86_64.whl", "tool-1.3-cp311-cp311-macosx_11_0_arm64.whl"]
     offer(site, dict.fromkeys(names))
     for name in names:
-        site.pages[f"/f/{name}"] = ("application/zip", name.encode())
+        site.pages[f"/f/{name}"] = ("application/zip", b"PK\x03\x04" + name.encode())
     ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=f"{site.url}/simple")
     assert ended.returncode == 0, ended.stderr
     pin = json.loads(run(folder, "show", "tool", "--json").stdout)["pins"][0]
     assert [archive["sha256"] for archive in pin["archives"]] == [
-        hashlib.sha256(name.encode()).hexdigest() for name in names
+        hashlib.sha256(b"PK\x03\x04" + name.encode()).hexdigest() for name in names
     ]
     assert {archive["verification"] for archive in pin["archives"]} == {"seen"}
-    assert [archive["size"] for archive in pin["archives"]] == [len(name) for name in names]
+    assert [archive["size"] for archive in pin["archives"]] == [4 + len(name) for name in names]
 
 
 NPM = f"""\
@@ -392,7 +394,7 @@ strip = 2
 @pytest.mark.parametrize("right", [True, False])
 def test_update_checks_npms_integrity(folder: Path, site: Site, right: bool) -> None:
     (folder / "pins.toml").write_text(NPM)
-    data = b"a tarball"
+    data = b"\x1f\x8ba tarball"
     integrity = base64.b64encode(hashlib.sha512(data if right else b"another").digest()).decode()
     dist = {"tarball": f"{site.url}/tool-1.3.tgz", "integrity": f"sha512-{integrity}"}
     site.pages["/tool"] = ("application/json", json.dumps({"versions": {"1.3": {"dist": dist}}}).encode())
@@ -418,13 +420,13 @@ def url_pins(site: Site) -> str:
 
 def test_update_of_urls(folder: Path, site: Site) -> None:
     (folder / "pins.toml").write_text(url_pins(site))
-    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"PK\x03\x04zip")
     ended = run(folder, "update", "u", "1.3")
     assert ended.returncode == 0, ended.stderr
     archive = json.loads(run(folder, "show", "u", "--json").stdout)["pins"][0]["archives"][0]
     assert archive["urls"] == [f"{site.url}/gone/v1.3/u-1.3.zip", f"{site.url}/v1.3/u-1.3.zip"]
-    assert archive["sha256"] == hashlib.sha256(b"zip").hexdigest()
-    assert (archive["file"], archive["size"], archive["verification"]) == ("u-1.3.zip", 3, "seen")
+    assert archive["sha256"] == hashlib.sha256(b"PK\x03\x04zip").hexdigest()
+    assert (archive["file"], archive["size"], archive["verification"]) == ("u-1.3.zip", 7, "seen")
 
 
 def test_update_changes_no_host_and_no_port(folder: Path, site: Site) -> None:
@@ -435,7 +437,7 @@ def test_update_changes_no_host_and_no_port(folder: Path, site: Site) -> None:
     )
     text = text.replace(f"{site.url}/v1.2/u-1.2.zip", f"{site.url}/{path}").replace('"1.2"', '"127.0.0.1"')
     (folder / "pins.toml").write_text(text)
-    site.pages["/v127.0.0.2/u-127.0.0.2.zip"] = ("application/zip", b"zip")
+    site.pages["/v127.0.0.2/u-127.0.0.2.zip"] = ("application/zip", b"PK\x03\x04zip")
     ended = run(folder, "update", "u", "127.0.0.2")
     assert ended.returncode == 0, ended.stderr
     archive = json.loads(run(folder, "show", "u", "--json").stdout)["pins"][0]["archives"][0]
@@ -466,7 +468,7 @@ def test_update_says_what_went_wrong_with_the_network_in_a_sentence(folder: Path
 
 def test_update_of_a_file_that_cannot_be_written_is_no_fault_of_the_pins(folder: Path, site: Site) -> None:
     (folder / "pins.toml").write_text(url_pins(site))
-    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"PK\x03\x04zip")
     with pytest.raises(CacheError, match="cannot be written"):
         pins_update.write(folder / "no folder" / "pins.toml", "", before="")
 
@@ -485,6 +487,28 @@ def test_update_loses_nothing_that_was_written_meanwhile(folder: Path, site: Sit
         pins_update.write(pins, before.replace("1.2", "1.3"), before=before)
     assert pins.read_text() == edited
     assert sorted(path.name for path in folder.iterdir()) == ["pins.toml"]
+
+
+@pytest.mark.parametrize("page", [b"<!doctype html>log in", b"", b'{"message": "no"}', b"gone"])
+def test_update_pins_no_page(folder: Path, site: Site, page: bytes) -> None:
+    before = url_pins(site)
+    (folder / "pins.toml").write_text(before)
+    site.pages["/v1.3/u-1.3.zip"] = ("text/html", page)
+    ended = run(folder, "update", "u", "1.3")
+    assert ended.returncode == 12
+    assert "which look like: " in ended.stderr
+    assert "a login page" in ended.stderr
+    assert (folder / "pins.toml").read_text() == before
+
+
+def test_update_hashes_what_is_on_the_line_as_fetch_does() -> None:
+    packed = gzip.compress(b"PK\x03\x04 what the server packed once more")
+    with (
+        raw_server(lambda request: reply(body=packed, Content_Encoding="gzip")) as server,
+        probe.open_session() as session,
+    ):
+        measured = probe.measure(session, [server.url()], label="x", progress=Silent())
+    assert (measured.sha256.hex, measured.size_bytes) == (hashlib.sha256(packed).hexdigest(), len(packed))
 
 
 def test_update_of_a_body_without_end_ends(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -556,15 +580,15 @@ def test_update_refuses_what_it_cannot_mean(folder: Path, tmp_path_factory: pyte
 def test_a_redirect_is_followed(folder: Path, site: Site) -> None:
     (folder / "pins.toml").write_text(url_pins(site))
     site.redirects["/v1.3/u-1.3.zip"] = "/elsewhere.zip"
-    site.pages["/elsewhere.zip"] = ("application/zip", b"zip")
+    site.pages["/elsewhere.zip"] = ("application/zip", b"PK\x03\x04zip")
     assert run(folder, "update", "u", "1.3").returncode == 0
 
 
 def test_update_refuses_a_body_that_ends_early(folder: Path, site: Site) -> None:
     text = url_pins(site)
     (folder / "pins.toml").write_text(text)
-    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
-    site.lengths["/v1.3/u-1.3.zip"] = 4
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"PK\x03\x04zip")
+    site.lengths["/v1.3/u-1.3.zip"] = 8
     assert run(folder, "update", "u", "1.3").returncode == 11
     assert (folder / "pins.toml").read_text() == text
 
@@ -588,12 +612,12 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_redirect_from_https_to_http_is_refused(folder: Path, site: Site, certificate: Path) -> None:
-    site.pages["/elsewhere.zip"] = ("application/zip", b"zip")
+    site.pages["/elsewhere.zip"] = ("application/zip", b"PK\x03\x04zip")
     with serve(tls=certificate) as secure:
         text = url_pins(secure)
         (folder / "pins.toml").write_text(text)
         secure.redirects["/v1.3/u-1.3.zip"] = "/here.zip"
-        secure.pages["/here.zip"] = ("application/zip", b"zip")
+        secure.pages["/here.zip"] = ("application/zip", b"PK\x03\x04zip")
         trust = {"REQUESTS_CA_BUNDLE": str(certificate)}
         assert run(folder, "update", "u", "1.3", "--dry-run", **trust).returncode == 0
         secure.redirects["/v1.3/u-1.3.zip"] = f"{site.url}/elsewhere.zip"
