@@ -549,6 +549,62 @@ def test_a_signal_ends_an_installation_without_leftovers(
     assert {finding["rule"] for finding in leftovers} <= {"cache.partial", "cache.stale-lock"}
 
 
+AMID = {
+    "the warm path": "from toolchain.cli import warm; warm.nothing_to_do = lambda arguments: kill()",
+    "the imports": "sys.meta_path.insert(0, type('Finder', (), {'find_spec': lambda self, name, *_: kill()})())",
+    "the making of a class": "toolchain.cli.main.main = lambda: type('A', (), {'a': Bad()}) and 0",
+    "what swallows every error": "toolchain.cli.main.main = lambda: bool(Worse())",
+}
+AT_ONCE = """
+import os, signal, sys
+import toolchain.__main__ as command
+if {amid!r} != "the imports":
+    import toolchain.cli.main
+def kill():
+    os.kill(os.getpid(), signal.SIGTERM)
+    for _ in range(1000): pass
+class Bad:
+    __set_name__ = lambda self, *_: kill()
+class Worse:
+    __del__ = lambda self: kill()
+    __bool__ = lambda self: False
+{hook}
+command.main()
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+@pytest.mark.parametrize("amid", AMID)
+def test_a_signal_ends_a_command_so_wherever_it_is(toolchain: Toolchain, amid: str, options: tuple[str, ...]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", AT_ONCE.format(amid=amid, hook=AMID[amid]), "install", "tool", *options],
+        env=toolchain.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 128 + signal.SIGTERM, ended.stderr
+    assert ended.stderr.endswith("interrupted by SIGTERM\n")
+    assert json.loads(ended.stdout)["error"] == "interrupted" if options else ended.stdout == ""
+
+
+def test_a_signal_when_all_is_done_changes_nothing(toolchain: Toolchain) -> None:
+    code = """
+import atexit, os, signal
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGTERM))
+from toolchain.__main__ import main
+main()
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "cache", "path"],
+        env=toolchain.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, f"{toolchain.cache}\n", "")
+
+
 @pytest.mark.parametrize(
     ("arguments", "family"),
     [
