@@ -511,6 +511,25 @@ def test_update_hashes_what_is_on_the_line_as_fetch_does() -> None:
     assert (measured.sha256.hex, measured.size_bytes) == (hashlib.sha256(packed).hexdigest(), len(packed))
 
 
+def test_plain_http_leads_to_no_other_host(folder: Path, site: Site) -> None:
+    (folder / "pins.toml").write_text(url_pins(site))
+    site.redirects["/v1.3/u-1.3.zip"] = site.url.replace("127.0.0.1", "localhost") + "/other.zip"
+    site.pages["/other.zip"] = ("application/zip", b"PK\x03\x04zip")
+    ended = run(folder, "update", "u", "1.3", NO_PROXY="*")
+    assert ended.returncode == 11
+    assert "localhost" in ended.stderr
+    assert "which is not https" in ended.stderr
+
+
+@pytest.mark.parametrize(("status", "rule"), [(404, "pins.gone"), (500, "pins.unreachable"), (429, "pins.unreachable")])
+def test_a_server_in_trouble_says_nothing_of_a_file(folder: Path, site: Site, status: int, rule: str) -> None:
+    text = url_pins(site).replace(f'"{site.url}/gone/v1.2/u-1.2.zip", ', "")
+    (folder / "pins.toml").write_text(text)
+    site.pages["/v1.2/u-1.2.zip"] = status
+    found = json.loads(run(folder, "check", "--online", "--json").stdout)["findings"]
+    assert [one["rule"] for one in found] == [rule]
+
+
 def test_update_of_a_body_without_end_ends(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "_MOST_BYTES", 1000)
     site.pages["/big"] = ("application/zip", bytes(1001))

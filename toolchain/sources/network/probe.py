@@ -150,8 +150,10 @@ def _measured(sha256: str, sha512: bytes, count: int) -> Measured:
 
 
 def _accept(response: requests.Response, url: str) -> None:
+    asked = urlsplit(url)
     for step in (*response.history, response):
-        if url.startswith("https:") and not step.url.startswith("https:"):
+        came = urlsplit(step.url)  # plain http is for a host that was asked for so, and leads to no other
+        if came.scheme != "https" and (asked.scheme == "https" or came.hostname != asked.hostname):
             raise FetchError(f"{url} leads to {step.url}, which is not https", details={"url": url})
     if response.status_code != 200:
         raise FetchError(
