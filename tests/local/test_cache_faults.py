@@ -867,6 +867,16 @@ def test_a_record_of_another_size_is_named_and_set_right(store: Store, tmp_path:
         assert cache.verify(store, jobs=1) == []
 
 
+def test_an_archive_that_goes_away_while_it_is_exported_is_named(store: Store, tmp_path: Path) -> None:
+    archive = pinned(DATA)
+    read_bundle(_tar(tmp_path / "bundle.tar", GOOD), store)
+    verified = fetch(store, archive, offline=True)
+    store.archive_path(archive.sha256).unlink()
+    with pytest.raises(CacheError, match=f"cannot read {store.archive_path(archive.sha256)} any more"):
+        write_bundle(tmp_path / "again.tar", verified, store)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bundle.tar", store.root.name]
+
+
 def test_an_export_says_the_size_that_archives_have(store: Store, tmp_path: Path) -> None:
     archive = pinned(DATA)
     read_bundle(_tar(tmp_path / "bundle.tar", GOOD), store)

@@ -84,6 +84,12 @@ def write_bundle(
                 temporary.unlink()
             raise
     except OSError as error:
+        if error.filename is not None and Path(error.filename).is_relative_to(store.root):
+            raise CacheError(
+                f"cannot read {error.filename} any more: {error.strerror or error}",
+                hint="something changes this cache at the same time (cache prune, for one): run this again",
+                details={"path": str(error.filename)},
+            ) from error
         raise CacheError(
             f"cannot write {target}: {error.strerror or error}",
             hint=TOO_LARGE_HINT
