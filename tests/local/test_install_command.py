@@ -237,6 +237,25 @@ def test_several_damaged_roots_are_removed_only_by_name_or_all(toolchain: Toolch
     assert not roots[1].exists()
 
 
+@pytest.mark.parametrize("fault", ["strip = 9", 'place = [{ from = "no/such/*", to = "." }]'])
+def test_a_pin_that_does_not_fit_its_archive_is_the_pins_fault(toolchain: Toolchain, fault: str) -> None:
+    toolchain.pins.write_text(toolchain.pins.read_text().replace("strip = 1", fault))
+    ended = toolchain.run("install", "tool")
+    assert ended.status == 10
+    assert f"error: {toolchain.pins}:3: tool: " in ended.stderr
+    assert "publishes it" not in ended.stderr
+
+
+def test_a_root_that_is_too_deep_is_the_roots_fault(toolchain: Toolchain) -> None:
+    deep = toolchain.here
+    while len(str(deep)) < 4000:
+        deep /= "a" * 60
+    ended = toolchain.run("install", "tool", "--root", str(deep))
+    assert ended.status == 16, ended.stderr
+    assert "File name too long" in ended.stderr
+    assert "shorter" in ended.stderr
+
+
 def test_offline_without_the_archive_ends_with_11_and_says_everything(toolchain: Toolchain, site: Site) -> None:
     ended = toolchain.run("install", "tool", TOOLCHAIN_OFFLINE="1")
     assert ended.status == 11
