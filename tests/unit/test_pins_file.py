@@ -142,6 +142,7 @@ MISTAKES = [
     (B, "b" * 63 + "g", HERE, "got 'g'"),
     (f'"{B}"', "7", HERE, "got the number 7"),
     ("https://one.example", "http://one.example", HERE, "its scheme is 'http'"),
+    ("HOME_OF_TOOL", "PATH", HERE, "PATH is not set; 'bin' names the folders"),
     ("https://one.example", "http://localhost", HERE, "its scheme is 'http'"),
     ("https://one.example", "ftp://one.example", HERE, "its scheme is 'ftp'"),
     ("https://one.example/d", "https://u:secret@one.example/d", HERE, "https://***@one.example/d/tool%2D1.2.zip"),
@@ -486,3 +487,9 @@ def test_load(tmp_path: Path) -> None:
     local.write_text("format = 9")
     with pytest.raises(PinsError, match=r"pins\.local\.toml:1: "):
         load(path, local)
+
+
+def test_a_pin_without_archives_is_a_mistake() -> None:
+    text = 'format = 1\n[[pin]]\nname = "x"\nversion = "1"\nlicense = "MIT"\narchive = []\n'
+    with pytest.raises(PinsError, match=r"has no \[\[pin.archive\]\]; expected at least one"):
+        parse(text.encode(), "pins.toml")

@@ -96,6 +96,11 @@ class PinTable(Table):
             if not _VARIABLE.fullmatch(name):
                 self.problems.add(where, f"{self.title}: {key}: {name!r} is no name of an environment variable")
                 continue
+            if name == "PATH":  # set as a whole, it would leave a shell without its commands
+                self.problems.add(
+                    where, f"{self.title}: {key}: PATH is not set; 'bin' names the folders that go before it"
+                )
+                continue
             wrong = [one for one in (value if isinstance(value, list) else [value]) if not _is_variable_text(one)]
             if wrong or value == []:
                 seen = repr(wrong[0]) if wrong and isinstance(wrong[0], str) else kind_of(wrong[0] if wrong else value)
