@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import pwd
 import random
 import re
 import shlex
@@ -254,6 +255,31 @@ def test_a_root_that_is_too_deep_is_the_roots_fault(toolchain: Toolchain) -> Non
     assert ended.status == 16, ended.stderr
     assert "File name too long" in ended.stderr
     assert "shorter" in ended.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("-j2",)])
+def test_a_name_that_is_said_twice_is_installed_once(toolchain: Toolchain, options: tuple[str, ...]) -> None:
+    toolchain.run("install", "tool")
+    again = toolchain.run("install", "tool", "tool", *options)
+    assert again == Ended(0, f"tool 1.0 (prebuilt) is installed in {root_of(toolchain)}\n", "")
+
+
+def test_what_stands_in_a_receipts_place_is_neither_waited_for_nor_littered_around(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    receipt = toolchain.roots / ".receipts/tool-prebuilt"
+    receipt.unlink()
+    receipt.symlink_to("/dev/zero")
+    assert toolchain.run("install", "tool").status == 0
+    receipt.unlink()
+    receipt.mkdir()
+    assert toolchain.run("install", "tool").status == 16
+    assert list(receipt.parent.iterdir()) == [receipt]
+
+
+def test_an_empty_home_is_none(toolchain: Toolchain) -> None:
+    asked = {"DREAM_GPU_CACHE": "", "XDG_CACHE_HOME": "", "HOME": ""}
+    expected = Path(pwd.getpwuid(os.getuid()).pw_dir, ".cache/gpu-toolchain")
+    assert toolchain.run("cache", "path", **asked).stdout == f"{expected}\n"
 
 
 def test_offline_without_the_archive_ends_with_11_and_says_everything(toolchain: Toolchain, site: Site) -> None:

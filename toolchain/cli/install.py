@@ -47,6 +47,7 @@ def install(settings: Settings, names: tuple[str, ...], profile: str, force: boo
     Each tool stands in a folder of its own below --root, made beside it and renamed into place. Where everything is
     as it was, nothing is done.
     """
+    names = tuple(dict.fromkeys(names))
     asked = str(settings.pins_file) if settings.pins_file is not None else None
     states = {name: warm.state(asked, name, profile) for name in names}
     found = None if force else _all_current(settings, profile, states)
