@@ -493,3 +493,14 @@ def test_a_pin_without_archives_is_a_mistake() -> None:
     text = 'format = 1\n[[pin]]\nname = "x"\nversion = "1"\nlicense = "MIT"\narchive = []\n'
     with pytest.raises(PinsError, match=r"has no \[\[pin.archive\]\]; expected at least one"):
         parse(text.encode(), "pins.toml")
+
+
+def test_a_local_file_that_is_none_is_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "pins.toml").write_text(GOOD)
+    (tmp_path / "pins.local.toml").mkdir()
+    with pytest.raises(PinsError, match=r"pins\.local\.toml: cannot read") as local:
+        load(tmp_path / "pins.toml", tmp_path / "pins.local.toml")
+    assert "--pins" not in (local.value.hint or "")
+    with pytest.raises(PinsError, match="cannot read") as main:
+        load(tmp_path / "none.toml", None)
+    assert "--pins" in (main.value.hint or "")
