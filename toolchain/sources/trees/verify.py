@@ -102,11 +102,11 @@ def _compare(root: Path, tree: Manifest, ignore: Collection[str]) -> tuple[list[
 
 
 def _by_stamp(root: Path, tree: Manifest, findings: Sequence[Finding]) -> list[Finding]:
-    """What only the stamp of the quick check can tell: files and folders that were written to."""
+    """What only the stamp of the quick check can tell: files and folders that were written to, or copied."""
     known = {finding.where for finding in findings}
     most = len(tree.files) + len(tree.links) + len(tree.folders) + 2
     found = [
-        _finding("time", root, path, "untouched since it was installed", what)
+        _finding("time", root, path, "the time that was recorded", what)
         for path, what in tree_stat.differences(os.fspath(root), limit=most) or ()
         if path != "."
     ]
