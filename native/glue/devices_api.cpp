@@ -127,8 +127,7 @@ void wait_for(const HeldDevice& device, std::uint64_t fence, std::uint64_t timeo
     if (!is_drained)
         throw Failure(
             DGPU_EPENDING,
-            "fence " + std::to_string(fence) + " has not passed after " + std::to_string(timeout_ns)
-                + " ns; wait again");
+            "fence " + std::to_string(fence) + " has not passed in the time given; wait again");
     device->collect();
     if (fence == device->submitted())
         device->require(device->queue().waitOnHost(), "waiting for the device"); // slang-rhi lets go of what it kept
@@ -326,8 +325,7 @@ extern "C" DgpuStatus dgpu_device_wait_fence(DgpuDevice handle, uint64_t fence, 
             if (outcome == Outcome::timed_out)
                 throw Failure(
                     DGPU_EPENDING,
-                    "fence " + std::to_string(fence) + " has not passed after " + std::to_string(timeout_ns)
-                        + " ns; wait again");
+                    "fence " + std::to_string(fence) + " has not passed in the time given; wait again");
             return DGPU_OK;
         });
 }
@@ -426,7 +424,7 @@ extern "C" DgpuStatus dgpu_shut_down(uint64_t timeout_ns)
             if (!wait_for_completions(deadline))
                 throw Failure(
                     DGPU_EPENDING,
-                    "devices have not closed after " + std::to_string(timeout_ns) + " ns: their work goes on; wait again");
+                    "devices have not closed in the time given: their work goes on; wait again");
             return DGPU_OK;
         });
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -93,3 +94,47 @@ def test_python_delivers_reads_before_the_interpreter_ends(
     seen = [line for line in ended.stdout.splitlines() if line.startswith(("before", "called"))]
     # a view of a read's bytes is not freed under whoever looks at it last
     assert seen == ["before: 1", f"called: 64 open: {open_at_exit}"]
+
+
+INTERRUPTED_PROGRAM = """
+import sys
+from pathlib import Path
+from tests.gpu.harness import Rig
+from toolchain.host import Backend, Host
+
+host = Host.load(Path(sys.argv[1]))
+adapter = int(sys.argv[2])
+rig = Rig(host, host.open(Backend.VULKAN, adapter=adapter), Backend.VULKAN, adapter, Path(sys.argv[3]))
+states = [rig.device.buffer(size_bytes=1024) for _ in range(6)]
+for state in states:
+    rig.busy(state)
+read = states[-1].read()
+waits = {"device": rig.device.wait, "fence": lambda: rig.device.wait_fence(rig.device.fences[0]), "read": read.wait}
+print("waiting", flush=True)
+try:
+    waits[sys.argv[4]]()
+    print("waited")
+except KeyboardInterrupt:
+    submitted, passed = rig.device.fences
+    print("interrupted before the end:", passed < submitted)
+"""
+
+
+@pytest.mark.parametrize("what", ["device", "fence", "read"])
+def test_ctrl_c_ends_a_wait_before_its_work(vulkan: Gpu, tmp_path: Path, what: str) -> None:
+    (tmp_path / "waits.py").write_text(INTERRUPTED_PROGRAM)
+    arguments: list[str | Path] = [vulkan.library, str(vulkan.adapter), vulkan.shaders, what]
+    with subprocess.Popen(
+        [sys.executable, tmp_path / "waits.py", *arguments],
+        env={**software_vulkan.environment(), "PYTHONPATH": str(CHECKOUT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            if line == "waiting\n":
+                child.send_signal(signal.SIGINT)
+                break
+        rest = child.stdout.read()
+    assert "interrupted before the end: True" in rest
+    assert child.returncode == 0

@@ -6,6 +6,7 @@ import atexit
 import ctypes
 import itertools
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 FOREVER_NS = 2**64 - 1
+SLICE_NS = 100_000_000  # of a wait, after which a signal's handler runs: Ctrl-C must end a wait for a device that hangs
 AT_EXIT_S = 10.0  # for work that was submitted: a device that hangs must not keep the process
 _HINT = "Build it: toolchain build native"
 
@@ -73,6 +75,15 @@ class Library:
         """Raise what a status other than OK stands for."""
         if status != 0:
             raise self.failure()
+
+    def wait(self, call: Callable[[int], int], timeout_s: float | None) -> None:
+        """Wait with a call that takes nanoseconds, for ever with None. HostError EPENDING when the time runs out."""
+        end = None if timeout_s is None else time.monotonic_ns() + nanoseconds(timeout_s)
+        while True:
+            left = FOREVER_NS if end is None else max(0, end - time.monotonic_ns())
+            status = call(min(left, SLICE_NS))
+            if status != Status.EPENDING or left <= SLICE_NS:
+                return self.check(status)
 
     def made(self, handle: int) -> int:
         """The handle, or fence value, that a call made."""
