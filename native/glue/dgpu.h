@@ -12,9 +12,10 @@
  *
  * THREADS. Every call may come from any thread; one lock of the process orders them. The calls that wait
  * (`dgpu_device_wait`, `dgpu_device_wait_fence`, `dgpu_read_wait`, `dgpu_shut_down`) wait without it. Call-backs run on a
- * completion thread without the lock, so that they may call anything but `dgpu_device_wait`, `dgpu_read_wait` and
- * `dgpu_shut_down`, which answer DGPU_EINVALID there. One command encoder is used by one thread at a time. A process that
- * forks has no completion threads in its child: use the library on one side alone, or fork before the first device.
+ * completion thread without the lock, so that they may call anything but `dgpu_device_wait`, `dgpu_read_wait` of a read that
+ * has not ended, and `dgpu_shut_down`, which answer DGPU_EINVALID there. One command encoder is used by one thread at a
+ * time. The child of a process with a device cannot use the library (DGPU_EUNAVAILABLE), since no driver's threads are in
+ * it: fork before the first device, or start another program.
  *
  * OWNERSHIP. Whatever a call is given by pointer is read before it returns and need not live on, save where it says
  * otherwise. Text is UTF-8 and ends with NUL. Released resources live until the work that uses them has finished.
@@ -286,7 +287,7 @@ DGPU_API uint32_t dgpu_open_devices(void);
 /* Releases every object and waits until every device has closed. The library may be used again after it. DGPU_EPENDING
  * when the time ran out: all is released, and a later call waits on.
  *
- * A process that ends by `exit` or by returning from `main` does this itself, for ten seconds at most, so that no device
+ * A process that ends by `exit` or by returning from `main` does this itself, for five seconds at most, so that no device
  * closes while its driver is ending; not so on Windows, nor when a call-back calls `exit`. */
 DGPU_API DgpuStatus dgpu_shut_down(uint64_t timeout_ns);
 

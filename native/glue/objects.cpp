@@ -103,7 +103,7 @@ void refuse_kind(Handle handle, Kind expected, Kind seen, const char* what)
     throw Failure(
         DGPU_ESTALE,
         std::string(what) + ": expected the handle of a " + name_of(expected) + "; " + std::to_string(handle)
-            + " names a " + name_of(seen));
+            + " names " + (seen == Kind::encoder ? "an " : "a ") + name_of(seen));
 }
 
 void require_device(const Object& object, const Device& device, const char* what)

@@ -34,6 +34,7 @@ SHADERS: dict[str, tuple[str, ...]] = {
             "nothing_but_store",
             "numbers",
             "prefixed",
+            "same_names",
             "samples",
             "shadow",
             "spin",

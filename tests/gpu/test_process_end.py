@@ -138,3 +138,41 @@ def test_ctrl_c_ends_a_wait_before_its_work(vulkan: Gpu, tmp_path: Path, what: s
         rest = child.stdout.read()
     assert "interrupted before the end: True" in rest
     assert child.returncode == 0
+
+
+FORKING_PROGRAM = """
+import os, sys
+from pathlib import Path
+from toolchain.errors import HostError
+from toolchain.host import Backend, Host
+
+host = Host.load(Path(sys.argv[1]))
+device = host.open(Backend.VULKAN, adapter=int(sys.argv[2]))
+buffer = device.buffer(bytes(1 << 20))
+read = buffer.read()
+child = os.fork()
+if child == 0:
+    try:
+        buffer.read()
+    except HostError as error:
+        print(error.status, flush=True)
+    buffer.release()
+    sys.exit(0)  # and what is left is collected
+print("child ended with", os.waitpid(child, 0)[1])
+print("parent read", len(read.bytes(60)))
+"""
+
+
+def test_a_forked_child_is_refused_and_ends(vulkan: Gpu, tmp_path: Path) -> None:
+    (tmp_path / "forks.py").write_text(FORKING_PROGRAM)
+    ended = subprocess.run(
+        [sys.executable, tmp_path / "forks.py", vulkan.library, str(vulkan.adapter)],
+        env={**software_vulkan.environment(), "PYTHONPATH": str(CHECKOUT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "EUNAVAILABLE\n" in ended.stdout
+    assert "child ended with 0\nparent read 1048576\n" in ended.stdout

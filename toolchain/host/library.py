@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import itertools
+import os
 import threading
 import time
 import weakref
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 FOREVER_NS = 2**64 - 1
 SLICE_NS = 100_000_000  # of a wait, after which a signal's handler runs: Ctrl-C must end a wait for a device that hangs
-AT_EXIT_S = 10.0  # for work that was submitted: a device that hangs must not keep the process
+AT_EXIT_S = 5.0  # for work that was submitted: a device that hangs must not keep the process
 _HINT = "Build it: toolchain build native"
 
 T = TypeVar("T", bound=ctypes.Structure)
@@ -40,6 +41,7 @@ class Library:
         self.views: weakref.WeakValueDictionary[int, ctypes.Array[ctypes.c_ubyte]] = weakref.WeakValueDictionary()
         self._tokens = itertools.count(1)  # 0 would come back as None
         self._delivered = threading.Condition()
+        self._process = os.getpid()
 
     @classmethod
     def load(cls, path: Path) -> Library:
@@ -113,10 +115,13 @@ class Library:
 
     def _end(self) -> None:
         """Deliver what is under way while there is an interpreter to call, and close every device."""
+        if os.getpid() != self._process:  # a child, in which nothing is under way
+            return
+        end = time.monotonic() + AT_EXIT_S
         with self._delivered:
             delivered = self._delivered.wait_for(lambda: not self._waiting, AT_EXIT_S)
         if delivered and not self.views:  # with a view, the library's own end closes them, after the last look at it
-            self.calls.dgpu_shut_down(nanoseconds(AT_EXIT_S))
+            self.calls.dgpu_shut_down(nanoseconds(max(0.0, end - time.monotonic())))
 
 
 class Owned:

@@ -144,6 +144,23 @@ def every_kind_of_buffer(rig: Rig) -> None:
 
 
 @case
+def parameters_of_one_name_are_told_apart_by_binding(rig: Rig) -> None:
+    """A name that two namespaces have says too little; with its binding it says which."""
+    program = rig.program("same_names")
+    with fails("EBINDING", "'source'", "several", "binding"):
+        program.compute([buffer("source"), rw_buffer("result")])
+    rows = [Row("source", RowKind.BUFFER, binding=i, space=0) for i in (0, 1)]
+    pipeline = program.compute([*rows, rw_buffer("result")])
+    result = zeros(rig.device, 1)
+    with rig.device.encoder() as commands, commands.compute() as work:
+        work.bind(pipeline, result=result)
+        work.set(0, rig.device.buffer(pack(7.0)))
+        work.set(1, rig.device.buffer(pack(2.0)))
+        work.dispatch(1)
+    equal(floats(result.read().wait(WAIT_S)), [5])
+
+
+@case
 def typed_buffers(rig: Rig) -> None:
     """The format converts what is read."""
     pipeline = rig.program("typed").compute([buffer("colours"), rw_buffer("result")])
