@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tests.gpu.harness import WAIT_S, Rig, buffer, case, equal, floats, pack, rw_buffer, value, words
+from tests.gpu.harness import WAIT_S, Rig, buffer, case, equal, fails, floats, pack, rw_buffer, value, words
 from toolchain.host import BufferUse, ComputePipeline, Device, Format, Part, Row, RowKind
 
 if TYPE_CHECKING:
