@@ -396,7 +396,10 @@ std::shared_ptr<Program> make_program(
     if (const VulkanSupport* const support = device->vulkan_support())
     {
         for (const replay::Code& piece : pieces)
+        {
             support->require_runnable(piece.bytes, std::string(piece.entry));
+            VulkanSupport::require_described(piece.bytes, std::string(piece.entry), program->fields);
+        }
         support->require_room(*linked->getLayout(), program->fields);
     }
     rhi::ShaderProgramDesc desc;

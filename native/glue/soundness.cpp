@@ -229,6 +229,7 @@ void require_sound(slang::ProgramLayout& layout)
     {
         slang::EntryPointReflection* const entry = layout.getEntryPointByIndex(i);
         require(entry != nullptr && entry->getTypeLayout() != nullptr, "an entry point has no parameters");
+        require(entry->getStage() != SLANG_STAGE_NONE, "an entry point has no stage");
         walker.scope(entry->getVarLayout());
     }
 }

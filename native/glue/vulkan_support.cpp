@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -256,6 +258,21 @@ std::uint32_t word_at(std::span<const std::byte> code, std::size_t index)
 constexpr std::uint32_t spirv_magic = 0x07230203;
 constexpr std::size_t header_words = 5;
 constexpr std::uint32_t op_capability = 17;
+constexpr std::uint32_t op_function = 54;
+constexpr std::uint32_t op_decorate = 71;
+constexpr std::uint32_t decoration_binding = 33;
+constexpr std::uint32_t decoration_descriptor_set = 34;
+
+bool is_plain(const Field& field)
+{
+    return field.kind == DGPU_ROW_VALUE || field.kind == DGPU_ROW_CONSTANT_BUFFER;
+}
+
+// An entry point's own values.
+bool is_push_constant(const Field& field)
+{
+    return is_plain(field) && field.place.entry && field.place.objects.empty();
+}
 
 std::string version_text(std::uint32_t major, std::uint32_t minor)
 {
@@ -381,6 +398,51 @@ void VulkanSupport::require_runnable(std::span<const std::byte> code, const std:
     }
 }
 
+void VulkanSupport::require_described(
+    std::span<const std::byte> code, const std::string& entry, const std::vector<Field>& fields)
+{
+    std::set<std::pair<std::uint32_t, std::uint32_t>> described;
+    for (const Field& field : fields)
+    {
+        if (!is_push_constant(field))
+            described.emplace(field.space, field.binding);
+    }
+    struct Descriptor
+    {
+        std::uint32_t set = 0;
+        std::optional<std::uint32_t> binding;
+    };
+    std::map<std::uint32_t, Descriptor> descriptors; // by id
+    const std::size_t words = code.size() / sizeof(std::uint32_t);
+    for (std::size_t at = header_words; at < words;)
+    {
+        const std::uint32_t first = word_at(code, at);
+        const std::uint32_t length = first >> 16;
+        if (length == 0 || length > words - at)
+            throw Failure(DGPU_ECODE, "the code of entry point '" + entry + "' is no SPIR-V");
+        if ((first & 0xffff) == op_function)
+            break; // decorations stand before
+        if ((first & 0xffff) == op_decorate && length == 4)
+        {
+            const std::uint32_t decoration = word_at(code, at + 2);
+            if (decoration == decoration_binding)
+                descriptors[word_at(code, at + 1)].binding = word_at(code, at + 3);
+            if (decoration == decoration_descriptor_set)
+                descriptors[word_at(code, at + 1)].set = word_at(code, at + 3);
+        }
+        at += length;
+    }
+    for (const auto& [id, one] : descriptors)
+    {
+        if (one.binding && !described.contains({one.set, *one.binding}))
+            throw Failure(
+                DGPU_ELAYOUT,
+                "entry point '" + entry + "' reads binding " + std::to_string(*one.binding) + " of descriptor set "
+                    + std::to_string(one.set)
+                    + ", where the layout has nothing. It was changed after it was recorded; record the shader again");
+    }
+}
+
 void VulkanSupport::require_room(slang::ProgramLayout& layout, const std::vector<Field>& fields) const
 {
     const vulkan::Properties2& limits = answers_->properties;
@@ -397,11 +459,9 @@ void VulkanSupport::require_room(slang::ProgramLayout& layout, const std::vector
     std::uint64_t sets = 0;
     for (const Field& field : fields)
     {
-        // An entry point's own values are push constants.
-        const bool is_plain = field.kind == DGPU_ROW_VALUE || field.kind == DGPU_ROW_CONSTANT_BUFFER;
-        if (is_plain && field.place.entry && field.place.objects.empty())
+        if (is_push_constant(field))
             continue;
-        if (is_plain)
+        if (is_plain(field))
         {
             blocks.emplace(field.space, field.binding);
             require(

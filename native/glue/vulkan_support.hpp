@@ -27,6 +27,10 @@ public:
     // them.
     void require_runnable(std::span<const std::byte> code, const std::string& entry) const;
 
+    // Throws Failure(DGPU_ELAYOUT) for SPIR-V with a descriptor where the layout has none: drivers die of it.
+    static void require_described(
+        std::span<const std::byte> code, const std::string& entry, const std::vector<Field>& fields);
+
     // Throws Failure(DGPU_EUNSUPPORTED) for a program with more descriptor sets, descriptors or bytes of entry-point
     // parameters than a stage of this device takes.
     void require_room(slang::ProgramLayout& layout, const std::vector<Field>& fields) const;

@@ -17,7 +17,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"bundle", "air"}),
     frozenset({"sources", "build", "layout", "host"}),
     frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "toml"}),
-    frozenset({"errors", "digest", "documents", "files", "findings", "locks", "rules", "_native"}),
+    frozenset({"errors", "cores", "digest", "documents", "files", "findings", "locks", "rules", "_native"}),
 )
 
 ROOMS: dict[str, frozenset[str]] = {

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toolchain import cores
 from toolchain.build import process
 from toolchain.errors import ProcessError
 
@@ -101,11 +102,11 @@ def build_argv(
 ) -> tuple[str, ...]:
     """The command that builds `project`, or one target of it. `config` matters to multi-configuration generators.
 
-    `jobs` None leaves the number of compilers at once to the build program.
+    `jobs` None starts as many compilers at once as there are cores: make, without a number, starts all of them.
     """
     chosen = ("--target", target) if target is not None else ()
-    limit = (str(jobs),) if jobs is not None else ()
-    return (str(programs.cmake), "--build", str(project.build), "--config", config, "--parallel", *limit, *chosen)
+    limit = str(jobs if jobs is not None else cores.usable())
+    return (str(programs.cmake), "--build", str(project.build), "--config", config, "--parallel", limit, *chosen)
 
 
 def install_argv(

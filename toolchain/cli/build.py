@@ -54,7 +54,7 @@ def build() -> None:
     help="How it is compiled; Release is installed without symbols.",
 )
 @click.option("-o", "--output", type=click.Path(file_okay=False), help="Folder to put the host in [one below --root].")
-@click.option("-j", "--jobs", type=click.IntRange(1, 1024), help="Compilers at once [what Ninja chooses].")
+@click.option("-j", "--jobs", type=click.IntRange(1, 1024), help="Compilers at once [as many as there are cores].")
 @click.option("--force", is_flag=True, help="Build anew, from an empty build folder.")
 @click.option(
     "--presets",

@@ -149,7 +149,7 @@ def parameters_of_one_name_are_told_apart_by_binding(rig: Rig) -> None:
     program = rig.program("same_names")
     with fails("EBINDING", "'source'", "several", "binding"):
         program.compute([buffer("source"), rw_buffer("result")])
-    rows = [Row("source", RowKind.BUFFER, binding=i, space=0) for i in (0, 1)]
+    rows = [Row("source", RowKind.BUFFER, binding=i, space=0) for i in (1, 2)]
     pipeline = program.compute([*rows, rw_buffer("result")])
     result = zeros(rig.device, 1)
     with rig.device.encoder() as commands, commands.compute() as work:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from toolchain import cores
 from toolchain.digest import READ_SIZE_BYTES, Sha256
 from toolchain.errors import InstallError
 from toolchain.findings import Finding
@@ -23,8 +24,7 @@ HAS_MODES = os.name == "posix"
 
 def default_jobs() -> int:
     """As many threads as this process may use cores; more than eight gain nothing against one disk."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(8, count)
+    return min(8, cores.usable())
 
 
 def verify(
