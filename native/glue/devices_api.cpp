@@ -388,7 +388,8 @@ extern "C" DgpuStatus dgpu_device_format_uses(DgpuDevice handle, DgpuFormat form
             };
             // Of integers there is no filtering, which is what slang-rhi calls to sample.
             const bool has_filter = numbers_of(format) == Numbers::real;
-            add(has_filter ? rhi::FormatSupport::ShaderSample : rhi::FormatSupport::ShaderLoad, DGPU_FORMAT_SAMPLE);
+            if (rhi::is_set(support, rhi::FormatSupport::Texture))
+                add(has_filter ? rhi::FormatSupport::ShaderSample : rhi::FormatSupport::ShaderLoad, DGPU_FORMAT_SAMPLE);
             add(rhi::FormatSupport::ShaderUavStore, DGPU_FORMAT_STORE);
             add(rhi::FormatSupport::RenderTarget, DGPU_FORMAT_COLOR_TARGET);
             add(rhi::FormatSupport::Blendable, DGPU_FORMAT_BLEND);
