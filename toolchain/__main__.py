@@ -2,29 +2,44 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # signal itself imports enum: longer than the whole warm path
 import errno
+import io
 import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would cost as much as the warm path
+    from collections.abc import Callable
     from typing import TextIO
 
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 OUTPUT_LOST = 141  # what a shell reports for a process that SIGPIPE ended
 
 
 def main() -> None:
     """Run the command in sys.argv and exit with the code that its outcome means."""
     sys.stdout = sys.stdout or _unwritable()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # no letter that its encoding lacks ends a command
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.stderr = _Forgiving(sys.stderr or open(os.devnull, "w"))  # noqa: SIM115
+    _set_handlers(_die)
     try:
         try:
             status = _run(sys.argv[1:])
             sys.stdout.flush()
         except KeyboardInterrupt:
             status = _ended_by("SIGINT", 130)
-        except _Signalled as end:
-            status = _ended_by(end.signal, end.status)
+        except BaseException:
+            # Raised amid an import, a signal may come out as another error: Python 3.11 wraps what __set_name__ raises.
+            if _signalled is None:
+                raise
+            status = _ended_by(_signalled.signal, _signalled.status)
+        else:
+            if _signalled is not None:  # or be swallowed, where Python ignores whatever a callback raises
+                status = _ended_by(_signalled.signal, _signalled.status)
+            else:
+                _set_handlers(_signal.SIG_IGN)  # all is done and said; the interpreter's own end changes nothing
     except OSError as error:
         if error.filename is not None:  # not of the output
             raise
@@ -71,7 +86,7 @@ def _ended_by(signal: str, status: int) -> int:
     from toolchain.cli import document
     from toolchain.errors import as_json
 
-    _set_handlers(unwind=False)  # everything is undone; and whoever reads our output may never do so
+    _set_handlers(_signal.SIG_DFL)  # everything is undone; and whoever reads our output may never do so
     sys.stderr.write(f"interrupted by {signal}\n")
     if document.wanted(sys.argv[1:]):
         document.show_end(as_json("interrupted", status, f"interrupted by {signal}", details={"signal": signal}))
@@ -127,28 +142,47 @@ def _run(arguments: list[str]) -> int:
 
         if warm_air.nothing_changed(arguments[2:]):
             return 0
-    _set_handlers()  # only here: above, nothing needs to be undone, and signal takes as long as all the rest
     from toolchain.cli.main import main as run
 
+    _set_handlers(_unwind)  # only here: above, nothing needs to be undone
     return run()
 
 
-def _set_handlers(*, unwind: bool = True) -> None:
-    """SIGTERM and SIGHUP unwind as Ctrl-C does, so that staging folders go and no compiler goes on alone.
+_signalled: _Signalled | None = None  # the signal that `_unwind` answered
 
-    Without `unwind`, any of them ends the process at once from now on.
-    """
-    import signal
 
-    def end(number: int, frame: object) -> None:
-        raise _Signalled(signal.Signals(number).name, 128 + number)
+def _unwind(number: int, frame: object) -> None:
+    """SIGTERM and SIGHUP unwind as Ctrl-C does, so that staging folders go and no compiler goes on alone."""
+    global _signalled  # noqa: PLW0603 - for the whole process, as signals are
+    _signalled = _Signalled(_name_of(number), 128 + number)
+    raise _signalled
 
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is None:
-            continue
-        if signal.getsignal(number) is not signal.SIG_IGN:  # what our parent had ignored stays so
-            signal.signal(number, end if unwind else signal.SIG_DFL)
+
+def _die(number: int, frame: object) -> None:
+    """End at once, with the words of `_ended_by` and nothing imported: amid an import nothing else is safe."""
+    name, status = _name_of(number), 128 + number
+    said = [(2, f"interrupted by {name}\n")]
+    if any(argument.partition("=")[0] == "--json" for argument in sys.argv):
+        details = f'"details": {{"signal": "{name}"}}, "error": "interrupted", "exit_code": {status}'
+        said.append((1, f'{{{details}, "hint": null, "message": "interrupted by {name}"}}\n'))
+    for stream, text in said:
+        try:  # noqa: SIM105 - contextlib is not imported yet
+            os.write(stream, text.encode())
+        except OSError:
+            pass
+    os._exit(status)
+
+
+def _name_of(number: int) -> str:
+    return next(name for name in _SIGNALS if getattr(_signal, name, None) == number)
+
+
+def _set_handlers(handler: Callable[[int, object], None] | int) -> None:
+    """Have signals that end a process answered so from now on."""
+    for name in _SIGNALS:
+        number = getattr(_signal, name, None)
+        if number is not None and _signal.getsignal(number) != _signal.SIG_IGN:  # what our parent had ignored stays so
+            _signal.signal(number, handler)
 
 
 if __name__ == "__main__":

@@ -192,7 +192,9 @@ def _ask_url(
         if error.details.get("unreachable"):
             unreachable.add(host)
             return [Finding("pins.unreachable", where, f"an answer of {host}", error.message, error.hint or "")]
-        return [Finding("pins.gone", where, archive.file_name, error.message, error.hint or "")]
+        status = error.details.get("status")
+        rule = "pins.unreachable" if isinstance(status, int) and (status >= 500 or status == 429) else "pins.gone"
+        return [Finding(rule, where, archive.file_name, error.message, error.hint or "")]
     return _size(where, archive, size)
 
 

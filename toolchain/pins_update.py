@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolchain.errors import CacheError, DigestMismatchError, FetchError, PinsError
+from toolchain.locks import hold
 from toolchain.pins import Archive, IndexKind, IndexSource, Pin, UrlSource, Verification
 from toolchain.pins.edit import (
     ArchiveEdit,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 _INDEX_STATES = "by the package index, beside the file"
 _INDEX_SHA512 = "the package index states a SHA-512, which the bytes that we hashed have"
 _WE_HASHED = "downloaded and hashed by toolchain pins update"
+
+_LOCK_TIMEOUT_S = 30.0  # for as long as another one compares and renames
 
 _WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-(?P<build>\d[^-]*))?-(?P<tags>[^-]+-[^-]+-[^-]+)\.whl")
 _FAMILY = re.compile(r"(manylinux|musllinux|macosx|win|linux)[0-9_]*_?(.*)")
@@ -171,27 +174,43 @@ def update(
     return Updated(pin.name, pin.version, version, new_text, tuple(changes))
 
 
-def write(path: Path, text: str) -> None:
-    """Put `text` in the place of a file, whole or not at all. Raises CacheError where it cannot be written."""
+def write(path: Path, text: str, *, before: str) -> None:
+    """Put `text` in the place of a file that holds `before`, whole or not at all.
+
+    Raises CacheError where it cannot be written, or holds something else by now: a person, or another update, was at
+    work on it meanwhile, and what they did would be lost.
+    """
     path = path.resolve()  # a symbolic link stays one
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(text.encode("utf-8"))
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).chmod(path.stat().st_mode)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        lock = path.with_name(f".{path.name}.lock")
+        with hold(lock, purpose="toolchain pins update", timeout_s=_LOCK_TIMEOUT_S, on_wait=lambda text: None):
+            if path.read_bytes() != before.encode("utf-8"):
+                raise CacheError(
+                    f"{path}: was changed while this was at work; it is as it was left then",
+                    hint="run this again",
+                    details={"path": str(path)},
+                )
+            _replace(path, text)
     except OSError as error:
         raise CacheError(
             f"{path}: cannot be written: {error.strerror or error}",
             hint="the file is as it was; it needs room beside it, and your right to write there",
             details={"path": str(path)},
         ) from error
+
+
+def _replace(path: Path, text: str) -> None:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode("utf-8"))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(path.stat().st_mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def _package_versions(

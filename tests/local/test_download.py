@@ -584,6 +584,17 @@ def test_netrc_is_obeyed(store: Store, tmp_path: Path, monkeypatch: pytest.Monke
         assert server.requests[0].headers["authorization"].startswith("Basic ")
 
 
+@pytest.mark.parametrize(
+    ("proxy", "why"), [("http://127.0.0.1:9", "Connection refused"), ("ftp://127.0.0.1:9", "unsupported scheme")]
+)
+def test_a_proxy_that_does_not_work_is_named(
+    store: Store, monkeypatch: pytest.MonkeyPatch, proxy: str, why: str
+) -> None:
+    monkeypatch.setenv("http_proxy", proxy)
+    with pytest.raises(FetchError, match=f"through the proxy {proxy}: .*{why}"):
+        fetch(store, pinned(DATA, "http://127.0.0.1:9/through/the/proxy"))
+
+
 def test_a_proxy_is_obeyed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with raw_server(ranged(DATA)) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url(""))

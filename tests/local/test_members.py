@@ -9,15 +9,21 @@ from pathlib import Path
 import pytest
 from packing import EXECUTABLE, FOLDER, SYMLINK, Tarred, Zipped, pax, tarred, tgz, unpack, zipped
 
-from toolchain.errors import ArchiveError
+from toolchain.errors import ArchiveError, PinsError, ToolchainError
 from toolchain.sources.archives import members, placing
 from toolchain.sources.archives.members import Kind, Member
 
 LINK = {"kind": b"2"}
 
 
-def refused(tmp_path: Path, *contents: bytes, match: str, **options: object) -> ArchiveError:
-    with pytest.raises(ArchiveError, match=match) as caught:
+def refused(
+    tmp_path: Path,
+    *contents: bytes,
+    match: str,
+    by: type[ToolchainError] = ArchiveError,
+    **options: object,
+) -> ToolchainError:
+    with pytest.raises(by, match=match) as caught:
         unpack(tmp_path, *contents, **options)  # type: ignore[arg-type]
     assert not list((tmp_path / "inside" / "root").iterdir()), "something was written before the archive was refused"
     return caught.value
@@ -259,7 +265,9 @@ def test_modes_do_not_depend_on_the_umask_or_on_special_bits(tmp_path: Path) -> 
 def test_strip_drops_folders(tmp_path: Path) -> None:
     _, manifest = unpack(tmp_path, tarred(Tarred("./pkg-1/", kind=b"5"), Tarred("./pkg-1/a/b", b"x")), strip=1)
     assert [file.path for file in manifest.files] == ["a/b"]
-    refused(tmp_path / "2", tarred(Tarred("pkg/a"), Tarred("README", b"x")), strip=1, match="no path left")
+    refused(
+        tmp_path / "2", tarred(Tarred("pkg/a"), Tarred("README", b"x")), strip=1, match="no path left", by=PinsError
+    )
     refused(tmp_path / "3", tarred(Tarred("one/a", b"1"), Tarred("two/a", b"2")), strip=1, match="twice")
     refused(tmp_path / "4", tarred(Tarred("one/a", b"1"), Tarred("two/A", b"2")), strip=1, match="one path")
 
@@ -315,8 +323,10 @@ def test_places(tmp_path: Path) -> None:
 
 
 def test_places_that_match_nothing_or_meet_are_refused(tmp_path: Path) -> None:
-    refused(tmp_path / "1", zipped(*WHEEL), places=[("pkg/bin/*", "bin")], match=r"'pkg/bin/\*' matches no file")
-    refused(tmp_path / "2", zipped(*WHEEL), places=[("pkg/include", "i")], match="matches no file")
+    refused(
+        tmp_path / "1", zipped(*WHEEL), places=[("pkg/bin/*", "b")], match=r"/bin/\*' matches no file", by=PinsError
+    )
+    refused(tmp_path / "2", zipped(*WHEEL), places=[("pkg/include", "i")], match="matches no file", by=PinsError)
     both = [("pkg/include/x.h", "i"), ("pkg/tool", "i")]
     content = zipped(*WHEEL[:1], Zipped("pkg/tool/x.h", b"other"))
     refused(tmp_path / "3", content, places=[("pkg/include/*", "i"), ("pkg/tool/*", "i")], match="twice")
@@ -336,9 +346,10 @@ def test_links_of_the_pin(tmp_path: Path) -> None:
     root, manifest = unpack(tmp_path / "1", content, links=[("lib/libx.so", "libx.so.1"), ("l", "lib")])
     assert (root / "l" / "libx.so").read_bytes() == b"so"
     assert len(manifest.links) == 2
-    refused(tmp_path / "2", content, links=[("lib/libx.so", "libx.so.2")], match="nothing is there")
+    refused(tmp_path / "2", content, links=[("lib/libx.so", "libx.so.2")], match="leads to nothing", by=PinsError)
     refused(tmp_path / "3", content, links=[("lib/libx.so.1", "libx.so.1")], match="twice")
-    refused(tmp_path / "4", content, links=[("lib/up", "../../x")], match="leads out")
+    refused(tmp_path / "4", content, links=[("lib/up", "../../x")], match="of the pin, to .* leads out", by=PinsError)
+    refused(tmp_path / "7", content, links=[("a", "b"), ("b", "a")], match="leads out of the tree or in", by=PinsError)
     refused(tmp_path / "5", content, links=[("../up", "lib")], match="climbs out")
     refused(tmp_path / "6", content, links=[("lib/libx.so.1/a", "lib")], match="lies below")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import os
@@ -15,9 +16,12 @@ from pathlib import Path
 
 import pytest
 from http_server import Site, serve
+from raw_server import raw_server, reply
 
 from toolchain import pins_update
-from toolchain.errors import CacheError, PatchError
+from toolchain.errors import CacheError, FetchError, PatchError
+from toolchain.progress import Silent
+from toolchain.sources.network import probe
 from toolchain.sources.trees import patch
 
 A, B = "a" * 64, "b" * 64
@@ -352,15 +356,15 @@ def test_update_hashes_what_an_index_states_no_digest_of(folder: Path, site: Sit
     names = ["tool-1.3-cp311-cp311-manylinux_2_28_x86_64.whl", "tool-1.3-cp311-cp311-macosx_11_0_arm64.whl"]
     offer(site, dict.fromkeys(names))
     for name in names:
-        site.pages[f"/f/{name}"] = ("application/zip", name.encode())
+        site.pages[f"/f/{name}"] = ("application/zip", b"PK\x03\x04" + name.encode())
     ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=f"{site.url}/simple")
     assert ended.returncode == 0, ended.stderr
     pin = json.loads(run(folder, "show", "tool", "--json").stdout)["pins"][0]
     assert [archive["sha256"] for archive in pin["archives"]] == [
-        hashlib.sha256(name.encode()).hexdigest() for name in names
+        hashlib.sha256(b"PK\x03\x04" + name.encode()).hexdigest() for name in names
     ]
     assert {archive["verification"] for archive in pin["archives"]} == {"seen"}
-    assert [archive["size"] for archive in pin["archives"]] == [len(name) for name in names]
+    assert [archive["size"] for archive in pin["archives"]] == [4 + len(name) for name in names]
 
 
 NPM = f"""\
@@ -390,7 +394,7 @@ strip = 2
 @pytest.mark.parametrize("right", [True, False])
 def test_update_checks_npms_integrity(folder: Path, site: Site, right: bool) -> None:
     (folder / "pins.toml").write_text(NPM)
-    data = b"a tarball"
+    data = b"\x1f\x8ba tarball"
     integrity = base64.b64encode(hashlib.sha512(data if right else b"another").digest()).decode()
     dist = {"tarball": f"{site.url}/tool-1.3.tgz", "integrity": f"sha512-{integrity}"}
     site.pages["/tool"] = ("application/json", json.dumps({"versions": {"1.3": {"dist": dist}}}).encode())
@@ -416,13 +420,13 @@ def url_pins(site: Site) -> str:
 
 def test_update_of_urls(folder: Path, site: Site) -> None:
     (folder / "pins.toml").write_text(url_pins(site))
-    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"PK\x03\x04zip")
     ended = run(folder, "update", "u", "1.3")
     assert ended.returncode == 0, ended.stderr
     archive = json.loads(run(folder, "show", "u", "--json").stdout)["pins"][0]["archives"][0]
     assert archive["urls"] == [f"{site.url}/gone/v1.3/u-1.3.zip", f"{site.url}/v1.3/u-1.3.zip"]
-    assert archive["sha256"] == hashlib.sha256(b"zip").hexdigest()
-    assert (archive["file"], archive["size"], archive["verification"]) == ("u-1.3.zip", 3, "seen")
+    assert archive["sha256"] == hashlib.sha256(b"PK\x03\x04zip").hexdigest()
+    assert (archive["file"], archive["size"], archive["verification"]) == ("u-1.3.zip", 7, "seen")
 
 
 def test_update_changes_no_host_and_no_port(folder: Path, site: Site) -> None:
@@ -433,7 +437,7 @@ def test_update_changes_no_host_and_no_port(folder: Path, site: Site) -> None:
     )
     text = text.replace(f"{site.url}/v1.2/u-1.2.zip", f"{site.url}/{path}").replace('"1.2"', '"127.0.0.1"')
     (folder / "pins.toml").write_text(text)
-    site.pages["/v127.0.0.2/u-127.0.0.2.zip"] = ("application/zip", b"zip")
+    site.pages["/v127.0.0.2/u-127.0.0.2.zip"] = ("application/zip", b"PK\x03\x04zip")
     ended = run(folder, "update", "u", "127.0.0.2")
     assert ended.returncode == 0, ended.stderr
     archive = json.loads(run(folder, "show", "u", "--json").stdout)["pins"][0]["archives"][0]
@@ -464,9 +468,76 @@ def test_update_says_what_went_wrong_with_the_network_in_a_sentence(folder: Path
 
 def test_update_of_a_file_that_cannot_be_written_is_no_fault_of_the_pins(folder: Path, site: Site) -> None:
     (folder / "pins.toml").write_text(url_pins(site))
-    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"PK\x03\x04zip")
     with pytest.raises(CacheError, match="cannot be written"):
-        pins_update.write(folder / "no folder" / "pins.toml", "")
+        pins_update.write(folder / "no folder" / "pins.toml", "", before="")
+
+
+@pytest.mark.parametrize("by", ["hand", "another update"])
+def test_update_loses_nothing_that_was_written_meanwhile(folder: Path, site: Site, by: str) -> None:
+    pins = folder / "pins.toml"
+    before = url_pins(site)
+    pins.write_text(before)
+    edited = before.replace("format = 1", "format = 1 # edited meanwhile")
+    if by == "hand":
+        pins.write_text(edited)
+    else:
+        pins_update.write(pins, edited, before=before)
+    with pytest.raises(CacheError, match="was changed while this was at work"):
+        pins_update.write(pins, before.replace("1.2", "1.3"), before=before)
+    assert pins.read_text() == edited
+    assert sorted(path.name for path in folder.iterdir()) == ["pins.toml"]
+
+
+@pytest.mark.parametrize("page", [b"<!doctype html>log in", b"", b'{"message": "no"}', b"gone"])
+def test_update_pins_no_page(folder: Path, site: Site, page: bytes) -> None:
+    before = url_pins(site)
+    (folder / "pins.toml").write_text(before)
+    site.pages["/v1.3/u-1.3.zip"] = ("text/html", page)
+    ended = run(folder, "update", "u", "1.3")
+    assert ended.returncode == 12
+    assert "which look like: " in ended.stderr
+    assert "a login page" in ended.stderr
+    assert (folder / "pins.toml").read_text() == before
+
+
+def test_update_hashes_what_is_on_the_line_as_fetch_does() -> None:
+    packed = gzip.compress(b"PK\x03\x04 what the server packed once more")
+    with (
+        raw_server(lambda request: reply(body=packed, Content_Encoding="gzip")) as server,
+        probe.open_session() as session,
+    ):
+        measured = probe.measure(session, [server.url()], label="x", progress=Silent())
+    assert (measured.sha256.hex, measured.size_bytes) == (hashlib.sha256(packed).hexdigest(), len(packed))
+
+
+def test_plain_http_leads_to_no_other_host(folder: Path, site: Site) -> None:
+    (folder / "pins.toml").write_text(url_pins(site))
+    site.redirects["/v1.3/u-1.3.zip"] = site.url.replace("127.0.0.1", "localhost") + "/other.zip"
+    site.pages["/other.zip"] = ("application/zip", b"PK\x03\x04zip")
+    ended = run(folder, "update", "u", "1.3", NO_PROXY="*")
+    assert ended.returncode == 11
+    assert "localhost" in ended.stderr
+    assert "which is not https" in ended.stderr
+
+
+@pytest.mark.parametrize(("status", "rule"), [(404, "pins.gone"), (500, "pins.unreachable"), (429, "pins.unreachable")])
+def test_a_server_in_trouble_says_nothing_of_a_file(folder: Path, site: Site, status: int, rule: str) -> None:
+    text = url_pins(site).replace(f'"{site.url}/gone/v1.2/u-1.2.zip", ', "")
+    (folder / "pins.toml").write_text(text)
+    site.pages["/v1.2/u-1.2.zip"] = status
+    found = json.loads(run(folder, "check", "--online", "--json").stdout)["findings"]
+    assert [one["rule"] for one in found] == [rule]
+
+
+def test_update_of_a_body_without_end_ends(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probe, "_MOST_BYTES", 1000)
+    site.pages["/big"] = ("application/zip", bytes(1001))
+    site.pages["/fits"] = ("application/zip", bytes(1000))
+    with probe.open_session() as session:
+        assert probe.measure(session, [f"{site.url}/fits"], label="x", progress=Silent()).size_bytes == 1000
+        with pytest.raises(FetchError, match="more than 1000 bytes"):
+            probe.measure(session, [f"{site.url}/big"], label="x", progress=Silent())
 
 
 @pytest.mark.parametrize("index", ["no such folder", "/no/such/folder", "file:///no/such/folder"])
@@ -528,15 +599,15 @@ def test_update_refuses_what_it_cannot_mean(folder: Path, tmp_path_factory: pyte
 def test_a_redirect_is_followed(folder: Path, site: Site) -> None:
     (folder / "pins.toml").write_text(url_pins(site))
     site.redirects["/v1.3/u-1.3.zip"] = "/elsewhere.zip"
-    site.pages["/elsewhere.zip"] = ("application/zip", b"zip")
+    site.pages["/elsewhere.zip"] = ("application/zip", b"PK\x03\x04zip")
     assert run(folder, "update", "u", "1.3").returncode == 0
 
 
 def test_update_refuses_a_body_that_ends_early(folder: Path, site: Site) -> None:
     text = url_pins(site)
     (folder / "pins.toml").write_text(text)
-    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
-    site.lengths["/v1.3/u-1.3.zip"] = 4
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"PK\x03\x04zip")
+    site.lengths["/v1.3/u-1.3.zip"] = 8
     assert run(folder, "update", "u", "1.3").returncode == 11
     assert (folder / "pins.toml").read_text() == text
 
@@ -560,12 +631,12 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_redirect_from_https_to_http_is_refused(folder: Path, site: Site, certificate: Path) -> None:
-    site.pages["/elsewhere.zip"] = ("application/zip", b"zip")
+    site.pages["/elsewhere.zip"] = ("application/zip", b"PK\x03\x04zip")
     with serve(tls=certificate) as secure:
         text = url_pins(secure)
         (folder / "pins.toml").write_text(text)
         secure.redirects["/v1.3/u-1.3.zip"] = "/here.zip"
-        secure.pages["/here.zip"] = ("application/zip", b"zip")
+        secure.pages["/here.zip"] = ("application/zip", b"PK\x03\x04zip")
         trust = {"REQUESTS_CA_BUNDLE": str(certificate)}
         assert run(folder, "update", "u", "1.3", "--dry-run", **trust).returncode == 0
         secure.redirects["/v1.3/u-1.3.zip"] = f"{site.url}/elsewhere.zip"

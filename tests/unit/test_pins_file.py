@@ -142,6 +142,8 @@ MISTAKES = [
     (B, "b" * 63 + "g", HERE, "got 'g'"),
     (f'"{B}"', "7", HERE, "got the number 7"),
     ("https://one.example", "http://one.example", HERE, "its scheme is 'http'"),
+    ("HOME_OF_TOOL", "PATH", HERE, "PATH is not set; 'bin' names the folders"),
+    ("https://one.example", "http://localhost", HERE, "its scheme is 'http'"),
     ("https://one.example", "ftp://one.example", HERE, "its scheme is 'ftp'"),
     ("https://one.example/d", "https://u:secret@one.example/d", HERE, "https://***@one.example/d/tool%2D1.2.zip"),
     ("https://one.example", "https://", HERE, "it names no host"),
@@ -485,3 +487,20 @@ def test_load(tmp_path: Path) -> None:
     local.write_text("format = 9")
     with pytest.raises(PinsError, match=r"pins\.local\.toml:1: "):
         load(path, local)
+
+
+def test_a_pin_without_archives_is_a_mistake() -> None:
+    text = 'format = 1\n[[pin]]\nname = "x"\nversion = "1"\nlicense = "MIT"\narchive = []\n'
+    with pytest.raises(PinsError, match=r"has no \[\[pin.archive\]\]; expected at least one"):
+        parse(text.encode(), "pins.toml")
+
+
+def test_a_local_file_that_is_none_is_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "pins.toml").write_text(GOOD)
+    (tmp_path / "pins.local.toml").mkdir()
+    with pytest.raises(PinsError, match=r"pins\.local\.toml: cannot read") as local:
+        load(tmp_path / "pins.toml", tmp_path / "pins.local.toml")
+    assert "--pins" not in (local.value.hint or "")
+    with pytest.raises(PinsError, match="cannot read") as main:
+        load(tmp_path / "none.toml", None)
+    assert "--pins" in (main.value.hint or "")

@@ -22,7 +22,7 @@ from toolchain.cli import progress as drawing
 from toolchain.cli.install import pinned_key
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import load_pins
-from toolchain.cli.text import count, escaped
+from toolchain.cli.text import count, escaped, masked, say
 from toolchain.errors import InstallError
 from toolchain.installed import Toolchain
 from toolchain.pins import PinSet
@@ -95,7 +95,7 @@ def _keep_receipt(outcomes: Sequence[Outcome], used: Mapping[str, Toolchain], be
     said = []
     for outcome in outcomes:
         unchanged = replace(outcome, written=False, made=0, kept=outcome.made + outcome.kept)
-        said += [click.unstyle(line) for line in _lines(unchanged, check=False)]
+        said += [masked(word + text) for word, _, text in _lines(unchanged, check=False)]
     with contextlib.suppress(OSError):  # then the next run is as slow as this one
         warm_bundle.keep(
             sys.argv[3:],
@@ -111,22 +111,25 @@ def _keep_receipt(outcomes: Sequence[Outcome], used: Mapping[str, Toolchain], be
 
 
 def _print(outcome: Outcome, *, check: bool) -> None:
-    for line in _lines(outcome, check=check):
-        click.echo(line)
+    for word, colour, text in _lines(outcome, check=check):
+        say(word, fg=colour, nl=False)
+        say(text)
 
 
-def _lines(outcome: Outcome, *, check: bool) -> list[str]:
+def _lines(outcome: Outcome, *, check: bool) -> list[tuple[str, str | None, str]]:
+    """What is said of an outcome: a word and its colour, and the rest of the line."""
     name = escaped(str(outcome.output))
+    lines: list[tuple[str, str | None, str]] = []
     if outcome.differences:
-        lines = [f"{click.style('differs ', fg='red')}{name}: {count(len(outcome.differences), 'difference')}"]
-        lines += [f"  {escaped(difference)}" for difference in outcome.differences]
+        lines.append(("differs ", "red", f"{name}: {count(len(outcome.differences), 'difference')}"))
+        lines += [("", None, f"  {escaped(difference)}") for difference in outcome.differences]
     elif check:
-        lines = [f"{click.style('ok      ', fg='green')}{name} is what its manifest makes"]
+        lines.append(("ok      ", "green", f"{name} is what its manifest makes"))
     elif outcome.written:
-        lines = [f"{click.style('written ', fg='green')}{name}: {outcome.made} made, {outcome.kept} kept"]
+        lines.append(("written ", "green", f"{name}: {outcome.made} made, {outcome.kept} kept"))
     else:
-        lines = [f"{click.style('current ', fg='green')}{name}: {outcome.kept} kept"]
-    return [*lines, *(f"  without {escaped(reason)}" for reason in outcome.left_out)]
+        lines.append(("current ", "green", f"{name}: {outcome.kept} kept"))
+    return lines + [("", None, f"  without {escaped(reason)}") for reason in outcome.left_out]
 
 
 def _processors() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from toolchain.cli.fetch import platform_option, profile_option, select
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins, pin_files
 from toolchain.cli.progress import size_text
-from toolchain.cli.text import count
+from toolchain.cli.text import count, escaped, say, say_bytes
 from toolchain.digest import Sha256
 from toolchain.findings import Finding
 from toolchain.pins import Archive, PinSet, require_minimum
@@ -37,7 +38,7 @@ def path_(settings: Settings) -> None:
     if settings.json:
         document.show({"cache": str(settings.paths.cache)})
     else:
-        click.echo(str(settings.paths.cache))
+        say_bytes(os.fsencode(settings.paths.cache) + b"\n")
 
 
 @cache.command("list")
@@ -63,11 +64,11 @@ def list_(settings: Settings) -> None:
         document.show({"cache": str(store.root), "archives": rows})
         return
     for entry in entries:
-        name = entry.record.file_name if entry.record else "(no record)"
+        name = escaped(entry.record.file_name) if entry.record else "(no record)"
         pins = ", ".join(users.get(entry.sha256, [])) or "no pin"
-        click.echo(f"{entry.sha256}  {size_text(entry.size_bytes):>10}  {name}  [{pins}]")
+        say(f"{entry.sha256}  {size_text(entry.size_bytes):>10}  {name}  [{pins}]")
     total = sum(entry.size_bytes for entry in entries)
-    click.echo(f"{count(len(entries), 'archive')}, {size_text(total)} in {store.root}", err=True)
+    say(f"{count(len(entries), 'archive')}, {size_text(total)} in {store.root}", err=True)
 
 
 @cache.command()
@@ -94,14 +95,14 @@ def add(settings: Settings, files: tuple[Path, ...], unpinned: bool, attestation
         place = operation.add_attestation(store, files[0], sha256, pinned)
         rows.append({"file": str(files[0]), "attests": sha256.hex, "path": str(place)})
         if not settings.json:
-            click.echo(f"{files[0]}: verified, in the cache as {place}")
+            say(f"{escaped(str(files[0]))}: verified, in the cache as {place}")
         files = ()
     for file in files:
         entry = operation.add(store, file, pinned, unpinned=unpinned)
         place = store.archive_path(entry.sha256)
         rows.append({"file": str(file), "sha256": entry.sha256.hex, "path": str(place)})
         if not settings.json:
-            click.echo(f"{file}: in the cache as {place}")
+            say(f"{escaped(str(file))}: in the cache as {place}")
     if settings.json:
         document.show({"added": rows})
 
@@ -130,16 +131,17 @@ def _report(settings: Settings, findings: Sequence[Finding], good: str) -> None:
         document.show({"ok": not findings, "findings": [one.to_json() for one in findings]})
     else:
         _print_findings(findings)
-        click.echo(good if not findings else f"{len(findings)} found", err=bool(findings))
+        say(good if not findings else f"{len(findings)} found", err=bool(findings))
     if findings:
         raise click.exceptions.Exit(1)
 
 
 def _print_findings(findings: Sequence[Finding]) -> None:
     for one in findings:
-        click.echo(f"{one.rule}: {one.where}\n  expected  {one.expected}\n  seen      {one.seen}")
-        if one.hint:
-            click.echo(f"  hint      {one.hint}")
+        say(f"{one.rule}: {escaped(one.where)}")
+        for what, text in (("expected", one.expected), ("seen", one.seen), ("hint", one.hint)):
+            if text:
+                say(f"  {what:8}  {escaped(text)}")
 
 
 @cache.command()
@@ -173,10 +175,10 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
         document.show({"dry_run": dry_run, "size_bytes": total, "removed": rows, "findings": findings})
     else:
         for one in gone:
-            click.echo(f"{one.path}: {one.why}")
+            say(f"{escaped(str(one.path))}: {one.why}")
         verb = "would be removed" if dry_run else "removed"
         what = f"{count(len(gone), 'file')}, {size_text(total)}" if gone else "nothing"
-        click.echo(f"{what} {verb}", err=True)
+        say(f"{what} {verb}", err=True)
         _print_findings(pruned.findings)
     if pruned.findings:
         raise click.exceptions.Exit(1)
@@ -221,7 +223,7 @@ def export(
         rows = [{"file": one.archive.file_name, "sha256": one.archive.sha256.hex} for one in verified]
         document.show({"bundle": str(target), "size_bytes": size_bytes, "archives": rows})
     else:
-        click.echo(f"{target}: {count(len(verified), 'archive')}, {size_text(size_bytes)}")
+        say(f"{escaped(str(target))}: {count(len(verified), 'archive')}, {size_text(size_bytes)}")
 
 
 @cache.command("import")
@@ -235,7 +237,7 @@ def import_(settings: Settings, source: Path) -> None:
     if settings.json:
         document.show({"imported": [one.hex for one in taken]})
     else:
-        click.echo(f"{count(len(taken), 'archive')} of {source} verified in {settings.paths.cache}")
+        say(f"{count(len(taken), 'archive')} of {escaped(str(source))} verified in {settings.paths.cache}")
 
 
 def _by_digest(pins: PinSet) -> dict[Sha256, list[Archive]]:

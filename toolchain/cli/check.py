@@ -14,7 +14,7 @@ from toolchain.cli import document
 from toolchain.cli.annotations import annotation
 from toolchain.cli.check_air import air
 from toolchain.cli.options import Settings, with_settings
-from toolchain.cli.text import count, escaped
+from toolchain.cli.text import count, escaped, say
 from toolchain.errors import BundleError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def explain(settings: Settings, rule_id: str) -> None:
         fields = ("id", "family", "title", "why", "mend", "source", "limits")
         document.show({**{name: getattr(one, name) for name in fields}, "severity": one.severity.value})
     else:
-        click.echo(explanation(one))
+        say(explanation(one))
 
 
 def _rules() -> dict[str, Described]:
@@ -170,34 +170,34 @@ def _text(checked: Sequence[Checked], unreadable: Sequence[BundleError], setting
                 told.add(finding.rule)
         for validation in one.validations:
             if validation.not_run:
-                click.secho("not run ", fg="yellow", nl=False)
-                click.echo(f"{validation.validator}: {escaped(validation.not_run.splitlines()[0])}")
+                say("not run ", fg="yellow", nl=False)
+                say(f"{validation.validator}: {escaped(validation.not_run.splitlines()[0])}")
             else:
-                click.secho("ran     ", fg="green", nl=False)
-                click.echo(f"{validation.validator} {validation.version}, on {count(validation.codes, 'code')}")
+                say("ran     ", fg="green", nl=False)
+                say(f"{validation.validator} {validation.version}, on {count(validation.codes, 'code')}")
         _print_summary(one)
     for error in unreadable:
-        click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-        click.echo(escaped(error.message), err=True)
+        say("error: ", fg="red", bold=True, nl=False, err=True)
+        say(escaped(error.message), err=True)
 
 
 def _print_finding(file: str, finding: BundleFinding, *, mend: bool) -> None:
     word = "allowed" if finding.allowed else finding.severity.value
-    click.secho(f"{word:8}", fg=None if finding.allowed else _COLOURS[word], nl=False)
-    click.secho(f"{finding.rule:3} ", bold=True, nl=False)
-    click.echo(f"{escaped(file)}: {escaped(finding.where)}")
+    say(f"{word:8}", fg=None if finding.allowed else _COLOURS[word], nl=False)
+    say(f"{finding.rule:3} ", bold=True, nl=False)
+    say(f"{escaped(file)}: {escaped(finding.where)}")
     lines = [("expected", finding.expected), ("seen", finding.seen)]
     lines += [("because", finding.allowed)] if finding.allowed else [("mend", finding.hint)] if mend else []
     for what, said in lines:
         for number, line in enumerate(said.splitlines() or [""]):
-            click.echo(f"        {what if number == 0 else '':9}{escaped(line)}")
+            say(f"        {what if number == 0 else '':9}{escaped(line)}")
 
 
 def _print_summary(one: Checked) -> None:
-    click.secho("ok      " if one.ok else "wrong   ", fg="green" if one.ok else "red", bold=True, nl=False)
+    say("ok      " if one.ok else "wrong   ", fg="green" if one.ok else "red", bold=True, nl=False)
     counts = [count(one.count(word), word) for word in _COLOURS if one.count(word)]
     counts += [f"{one.allowed} allowed"] if one.allowed else []
-    click.echo(escaped(one.report.file) + (": " + ", ".join(counts) if counts else ""))
+    say(escaped(one.report.file) + (": " + ", ".join(counts) if counts else ""))
 
 
 def _json(checked: Sequence[Checked], unreadable: Sequence[BundleError], settings: Settings) -> None:
@@ -219,7 +219,7 @@ def _sarif(checked: Sequence[Checked], unreadable: Sequence[BundleError], settin
 
 def _github(checked: Sequence[Checked], unreadable: Sequence[BundleError], settings: Settings) -> None:
     for line in _annotations(checked, unreadable):
-        click.echo(line)
+        say(line)
 
 
 def _annotations(checked: Sequence[Checked], unreadable: Sequence[BundleError]) -> Iterator[str]:

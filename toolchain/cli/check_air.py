@@ -17,7 +17,7 @@ from toolchain import __version__
 from toolchain.cli import document, progress
 from toolchain.cli.annotations import annotation
 from toolchain.cli.options import Settings, with_settings
-from toolchain.cli.text import count, escaped
+from toolchain.cli.text import count, escaped, say
 from toolchain.errors import AirError
 
 if TYPE_CHECKING:
@@ -296,22 +296,22 @@ def _text(run: Run, settings: Settings) -> None:
     if run.kernels and not settings.quiet:
         _print_summary(run.kernels)
     for error in run.errors:
-        click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-        click.echo(escaped(error.message), err=True)
-    click.secho("ok      " if run.ok else "wrong   ", fg="green" if run.ok else "red", bold=True, nl=False)
+        say("error: ", fg="red", bold=True, nl=False, err=True)
+        say(escaped(error.message), err=True)
+    say("ok      " if run.ok else "wrong   ", fg="green" if run.ok else "red", bold=True, nl=False)
     said = [count(run.modules, "module"), f"{run.functions:,} functions", f"{run.calls:,} calls"]
     said += [count(run.count(word), word) for word in _COLOURS if run.count(word)]
     allowed = sum(bool(one.allowed) for one in run.findings)
     said += [f"{allowed} allowed"] if allowed else []
     said += [f"{len(run.errors)} not read"] if run.errors else []
-    click.echo(", ".join(said))
+    say(", ".join(said))
 
 
 def _print_finding(finding: AirFinding) -> None:
     word = "allowed" if finding.allowed else finding.severity.value
-    click.secho(f"{word:8}", fg=None if finding.allowed else _COLOURS[word], nl=False)
-    click.secho(f"{finding.rule} ", bold=True, nl=False)
-    click.echo(escaped(finding.where))
+    say(f"{word:8}", fg=None if finding.allowed else _COLOURS[word], nl=False)
+    say(f"{finding.rule} ", bold=True, nl=False)
+    say(escaped(finding.where))
     lines = [("expected", finding.expected), ("seen", finding.seen)]
     lines += [("kernel", finding.kernel)] if finding.kernel and len(finding.chain) < 2 else []
     if len(finding.chain) > 1:
@@ -321,19 +321,19 @@ def _print_finding(finding: AirFinding) -> None:
         lines.append(("callee", finding.callee))
     lines += [("because", finding.allowed)] if finding.allowed else [("mend", finding.hint)]
     for what, said in lines:
-        click.echo(f"        {what:9}{escaped(said)}")
+        say(f"        {what:9}{escaped(said)}")
 
 
 def _print_summary(rows: Sequence[KernelSummary]) -> None:
     head = ("functions", "instrs", "calls", "buffers", "threadgroup", "largest", "copies", "kernel")
-    click.echo("{:>9} {:>8} {:>7} {:>7} {:>11} {:>8} {:>6}  {}".format(*head))
+    say("{:>9} {:>8} {:>7} {:>7} {:>11} {:>8} {:>6}  {}".format(*head))
     for row in sorted(rows, key=lambda one: -one.instructions)[:_MOST_ROWS]:
-        click.echo(
+        say(
             f"{row.functions:9,} {row.instructions:8,} {row.calls:7,} {row.buffers:4}/31 {row.threadgroup_bytes:11,} "
             f"{row.largest_instructions:8,} {row.copies:6,}  {escaped(row.kernel)}"
         )
     if len(rows) > _MOST_ROWS:
-        click.echo(f"          and {len(rows) - _MOST_ROWS:,} smaller kernels; --format json has all")
+        say(f"          and {len(rows) - _MOST_ROWS:,} smaller kernels; --format json has all")
 
 
 def _json(run: Run, settings: Settings) -> None:
@@ -380,9 +380,9 @@ def _github(run: Run, settings: Settings) -> None:
     for one in run.findings:
         word = "notice" if one.allowed or one.severity.value == "note" else one.severity.value
         said = _sentence(one) + (f"\nallowed: {one.allowed}" if one.allowed else f"\n{one.hint}")
-        click.echo(annotation(word, said, file=one.file, line=one.line, title=one.rule))
+        say(annotation(word, said, file=one.file, line=one.line, title=one.rule))
     for error in run.errors:
-        click.echo(annotation("error", error.message))
+        say(annotation("error", error.message))
 
 
 def _sentence(finding: AirFinding) -> str:

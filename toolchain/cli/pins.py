@@ -10,7 +10,7 @@ import click
 from toolchain.cli import document
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins, pin_files
-from toolchain.cli.text import count, escaped
+from toolchain.cli.text import count, escaped, say
 from toolchain.errors import FetchError, PinsError
 from toolchain.findings import Finding
 from toolchain.pins import Archive, Attestation, IndexSource, Pin, PinSet, Profile
@@ -55,12 +55,12 @@ def list_(settings: Settings, platform: Platform | None, profile: str | None) ->
     rows = [(pin.name, _short(pin.version), _profiles(pin), _level(pin, platform), _platforms(pin)) for pin in chosen]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
     for pin, row in zip(chosen, rows, strict=True):
-        click.echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[4]]))
+        say("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[4]]))
         _say_overridden(pin)
     demanded = pinned.minimum_verification
     who = "which" if pinned.minimum_from is None else f"and {pinned.minimum_from}"
     of = f"{count(len(chosen), 'pin')} of {pinned.origin}"
-    click.echo(f"{of}, {who} demands at least {demanded.label!r}", err=True)
+    say(f"{of}, {who} demands at least {demanded.label!r}", err=True)
 
 
 @pins.command()
@@ -78,7 +78,7 @@ def show(settings: Settings, name: str, profile: str | None) -> None:
         return
     for number, pin in enumerate(found):
         if number:
-            click.echo()
+            say()
         _show(pinned, pin)
 
 
@@ -170,12 +170,12 @@ def update(
             progress=_Lines(quiet=settings.quiet),
         )
     if not dry_run:
-        pins_update.write(settings.pins_file, updated.text)
+        pins_update.write(settings.pins_file, updated.text, before=text)
     if settings.json:
         document.show({**updated.to_json(), "written": not dry_run})
     else:
         _show_update(updated)
-        click.echo(f"{settings.pins_file}: " + ("not written (--dry-run)" if dry_run else "written"), err=True)
+        say(f"{settings.pins_file}: " + ("not written (--dry-run)" if dry_run else "written"), err=True)
 
 
 class _Lines:
@@ -196,7 +196,7 @@ class _Lines:
 
     def note(self, text: str) -> None:
         if not self._quiet:
-            click.echo(text, err=True)
+            say(text, err=True)
 
 
 def _of_profile(pinned: PinSet, profile: str | None) -> list[Pin]:
@@ -242,11 +242,11 @@ def _report(settings: Settings, findings: Sequence[Finding], fine: str = "") -> 
         document.show({"ok": not findings, "findings": [f.to_json() for f in findings]})
     else:
         for finding in findings:
-            click.secho(f"{finding.where}: {finding.rule}: ", nl=False, bold=True)
-            click.echo(f"expected {finding.expected}; seen: {finding.seen}")
+            say(f"{finding.where}: {finding.rule}: ", nl=False, bold=True)
+            say(f"expected {finding.expected}; seen: {finding.seen}")
             if finding.hint:
-                click.echo(f"  hint: {finding.hint}")
-        click.echo(count(len(findings), "finding") if findings else fine, err=True)
+                say(f"  hint: {finding.hint}")
+        say(count(len(findings), "finding") if findings else fine, err=True)
     raise click.exceptions.Exit(1 if findings else 0)
 
 
@@ -367,13 +367,13 @@ def _show_archive(pin: Pin, archive: Archive) -> None:
 
 def _say(text: str, *, bold: bool = False) -> None:
     """A line with text of the pins file in it."""
-    click.secho(escaped(text), bold=bold)
+    say(escaped(text), bold=bold)
 
 
 def _show_update(updated: Updated) -> None:
-    click.secho(f"{updated.pin} {updated.old_version} -> {updated.new_version}", bold=True)
+    say(f"{updated.pin} {updated.old_version} -> {updated.new_version}", bold=True)
     for change in updated.changes:
-        click.echo(f"  {' '.join(change.platforms)}")
+        say(f"  {' '.join(change.platforms)}")
         pairs = [
             ("file", change.old.file_name, change.new.file_name),
             *_url_pairs(change),
@@ -383,10 +383,10 @@ def _show_update(updated: Updated) -> None:
         ]
         for title, old, new in pairs:
             if old == new:
-                click.echo(f"    {title:<13}{old} (unchanged)")
+                say(f"    {title:<13}{old} (unchanged)")
             else:
-                click.echo(f"    {title:<13}{old}")
-                click.echo(f"    {'':<10}-> {new}")
+                say(f"    {title:<13}{old}")
+                say(f"    {'':<10}-> {new}")
 
 
 def _url_pairs(change: Change) -> list[tuple[str, str, str]]:
@@ -399,7 +399,7 @@ def _url_pairs(change: Change) -> list[tuple[str, str, str]]:
 
 def _say_overridden(pin: Pin) -> None:
     if pin.overridden:
-        click.secho(f"  OVERRIDDEN by {pin.overridden}:{pin.line}", fg="yellow", bold=True)
+        say(f"  OVERRIDDEN by {pin.overridden}:{pin.line}", fg="yellow", bold=True)
 
 
 def _profiles(pin: Pin) -> str:

@@ -118,19 +118,20 @@ def load(path: Path, local_path: Path | None) -> PinSet:
 
     Raises PinsError as `parse` does, and where a file cannot be read.
     """
-    pins = parse(_read(path), str(path))
+    pins = parse(_read(path, hint="name another with --pins FILE"), str(path))
     if local_path is not None and standing_at(local_path) is not None:
-        pins = merge(pins, parse(_read(local_path), str(local_path)))
+        pins = merge(pins, parse(_read(local_path, hint=_LOCAL_HINT), str(local_path)))
     return pins
 
 
-def _read(path: Path) -> bytes:
+_LOCAL_HINT = "it is read where it stands, and overrides pins: make it a file that you can read, or remove it"
+
+
+def _read(path: Path, *, hint: str) -> bytes:
     try:
         return read_regular(path)
     except OSError as error:
-        raise PinsError(
-            f"{path}: cannot read the pins file: {error.strerror}", hint="name another with --pins FILE"
-        ) from error
+        raise PinsError(f"{path}: cannot read the pins file: {error.strerror}", hint=hint) from error
 
 
 def _check_format(file: PinTable) -> None:
@@ -162,7 +163,7 @@ def _pin(table: PinTable) -> Pin | None:
     recorder = table.boolean("recorder")
     shared = _shared(table, None)
     entries = table.tables("archive")
-    if not entries and "archive" not in table.values:
+    if not entries and table.values.get("archive", []) == []:
         table.problem(None, "has no [[pin.archive]]; expected at least one")
     archives = [_archive(entry, table, shared, version) for entry in entries]
     if "attestation" in table.values and not any(archive is None or archive.attestation for archive in archives):

@@ -15,7 +15,7 @@ from toolchain.toml.table import Table, kind_of
 Link = tuple[PurePosixPath, PurePosixPath]
 
 # Bytes to this machine cannot be changed on their way, so a mirror here needs no TLS (as browsers see it, too).
-_LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+_LOOPBACK = frozenset({"127.0.0.1", "::1"})  # what is fetched from; `localhost` can be made to mean another
 _UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 _NO_BLANKS = re.compile(r"[^\s\x00-\x1f\x7f]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -95,6 +95,11 @@ class PinTable(Table):
             where = (*self.path, key, name)
             if not _VARIABLE.fullmatch(name):
                 self.problems.add(where, f"{self.title}: {key}: {name!r} is no name of an environment variable")
+                continue
+            if name == "PATH":  # set as a whole, it would leave a shell without its commands
+                self.problems.add(
+                    where, f"{self.title}: {key}: PATH is not set; 'bin' names the folders that go before it"
+                )
                 continue
             wrong = [one for one in (value if isinstance(value, list) else [value]) if not _is_variable_text(one)]
             if wrong or value == []:

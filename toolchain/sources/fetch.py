@@ -12,7 +12,7 @@ from toolchain.progress import Progress, Silent
 from toolchain.sources.cache.store import Holding, Incoming, State, Store, VerifiedArchive
 from toolchain.sources.network.download import Download, Network, one_error
 from toolchain.sources.network.http import TransferError
-from toolchain.sources.offline import offline_error
+from toolchain.sources.offline import offline_error, unreadable_error
 from toolchain.sources.parallel import at_once
 
 JOBS = 16  # 200 small files at 20 ms of latency: four fifths of the time of 8, and 24 gain nothing more
@@ -90,6 +90,8 @@ class _Job:
             self._progress.start(key, archive.file_name, archive.size_bytes)
             self._progress.finish(key, "in cache")
             return holding.verified
+        if holding.state is State.UNREADABLE:
+            raise unreadable_error([holding])
         if holding.state is State.DAMAGED:
             self._progress.note(f"{holding.path} is damaged ({holding.seen}); fetching {archive.file_name} anew")
         elif holding.state is State.ELSEWHERE:

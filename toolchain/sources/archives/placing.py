@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from toolchain.errors import ArchiveError
+from toolchain.errors import ArchiveError, PinsError
 from toolchain.pins import Place
 from toolchain.sources.archives.members import (
     MAX_LINK_HOPS,
@@ -65,6 +65,11 @@ def place(
     return entries
 
 
+def misplaced(message: str, *, hint: str) -> PinsError:
+    """The error for a pin that does not fit its archive, which is as it was when it was pinned."""
+    return PinsError(message, hint=hint)
+
+
 def judge(where: str, members: Sequence[Member], *, windows: bool) -> tuple[dict[str, Member], Namespace]:
     """The members of one archive by their checked path, before any of them moves. Raises ArchiveError."""
     space = Namespace(where)
@@ -106,10 +111,8 @@ def _land_by_strip(where: str, judged: Mapping[str, Member], strip: int) -> dict
         if len(parts) > strip:
             landing[path] = ["/".join(parts[strip:])]
         elif member.kind is not Kind.FOLDER:
-            raise refused(
-                where,
-                path,
-                f"has no path left after strip = {strip}",
+            raise misplaced(
+                f"{where}: member {path!r} has no path left after strip = {strip}",
                 hint="lower strip in the pin, or say with places what goes where",
             )
     return landing
@@ -130,10 +133,9 @@ def _land_by_places(where: str, judged: Mapping[str, Member], places: Sequence[P
             if new not in landing.setdefault(path, []):
                 landing[path].append(new)
         if not matched:
-            raise ArchiveError(
+            raise misplaced(
                 f"{where}: the place {one.pattern!r} matches no file",
                 hint="list the archive, and correct the pattern in the pin",
-                details={"archive": where, "place": one.pattern},
             )
     return landing
 
@@ -257,8 +259,8 @@ def merge(
 ) -> tuple[list[Entry], list[str]]:
     """One tree of several archives' entries and a pin's own `links` (path, target): entries, and all folders.
 
-    Entries come sorted by path, folders parents first. Raises ArchiveError when two land at one path, when a link
-    leads out of the tree, and when one of the pin's own links leads to nothing.
+    Entries come sorted by path, folders parents first. Raises ArchiveError when two land at one path, and when a link
+    leads out of the tree; PinsError when one of the pin's own links does, or leads to nothing.
     """
     space = Namespace(where)
     entries: dict[str, Entry] = {}
@@ -276,15 +278,14 @@ def merge(
         if entry.kind is not Kind.SYMLINK:
             continue
         end = follow(posixpath.dirname(entry.path), entry.target, by_key)
+        if entry.path in own and (end is None or space.kind_of(end) is None):
+            leads = "out of the tree or in a circle" if end is None else "to nothing"
+            raise misplaced(
+                f"{where}: the link {entry.path!r} of the pin, to {entry.target!r}, leads {leads}",
+                hint="correct the pin's links",
+            )
         if end is None:
             raise refused(
                 where, entry.path, f"is a link to {entry.target!r}, which leads out of the tree or in a circle"
-            )
-        if entry.path in own and space.kind_of(end) is None:
-            raise refused(
-                where,
-                entry.path,
-                f"is a link of the pin to {entry.target!r}, and nothing is there",
-                hint="correct the pin's links",
             )
     return [entries[path] for path in sorted(entries)], space.folders

@@ -112,6 +112,11 @@ def verify(store: Store, *, jobs: int) -> list[Finding]:
                     "toolchain fetch replaces it; toolchain cache prune --damaged removes it",
                 )
             )
+        elif (seen := _wrong_size(entry)) is not None:
+            record, expected = str(store.record_path(entry.sha256)), f"a record of {entry.size_bytes} bytes"
+            findings.append(
+                Finding("cache.bad-record", record, expected, seen, "toolchain cache prune --damaged removes it")
+            )
     findings += [_finding(left) for left in leftovers(store)]
     return sorted(findings, key=lambda finding: (finding.where, finding.rule))
 
@@ -120,6 +125,13 @@ def _irregular(store: Store, entry: Entry) -> str | None:
     """What lies in an archive's place and is no regular file: a link, a FIFO; None where a file does."""
     seen = standing_at(store.archive_path(entry.sha256))
     return None if seen in (FILE, None) else seen
+
+
+def _wrong_size(entry: Entry) -> str | None:
+    """What the record of an archive with the right bytes says instead of their size."""
+    if entry.record is None or entry.record.size_bytes == entry.size_bytes:
+        return None
+    return f"a record of {entry.record.size_bytes} bytes"
 
 
 def _finding(left: Leftover) -> Finding:
@@ -258,6 +270,9 @@ def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_r
         elif damaged and _hash(path) != entry.sha256:
             why = "its bytes are not those of its name"
         else:
+            if damaged and (said := _wrong_size(entry)) is not None:
+                record = store.record_path(entry.sha256)
+                doomed.append(Removal(record, _size(record), f"{said}, and the archive has {entry.size_bytes}"))
             continue
         doomed.append(Removal(path, entry.size_bytes, why))
         for beside in (store.record_path(entry.sha256), store.attestation_path(entry.sha256)):
@@ -297,12 +312,8 @@ def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *,
     except OSError as error:
         raise CacheError(f"cannot read {file}: {error.strerror or error}", details={"path": str(file)}) from error
     name = archives[0].file_name if archives else file.name
-    known = store.record(sha256)
     origins = tuple(origin for archive in archives for origin in origins_of(archive))
-    record = (known or Record(sha256, size_bytes, name, ())).also(origins, ())
-    if record != known:
-        store.remember(sha256, record)
-    return Entry(sha256, size_bytes, record)
+    return Entry(sha256, size_bytes, store.learn(Record(sha256, size_bytes, name, origins)))
 
 
 def add_attestation(store: Store, file: Path, sha256: Sha256, pinned: Mapping[Sha256, Sequence[Archive]]) -> Path:

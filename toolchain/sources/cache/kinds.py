@@ -17,6 +17,10 @@ _MAGIC = (
     (b"%PDF", "PDF"),
 )
 
+# What a server sends instead of a file: a page, a message, or nothing. No archive looks so.
+PAGES = frozenset({"HTML", "XML", "JSON", "text", "empty", "Git LFS pointer"})
+PAGE_HINT = "the server sent a page or a message instead of the file: a proxy, a login page, or a wrong address"
+
 SNIFF_SIZE_BYTES = 512
 
 

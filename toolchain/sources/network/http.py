@@ -134,6 +134,13 @@ class Client:
             self._environments[key] = _Environment(get_netrc_auth(url), settings)
         return self._environments[key]
 
+    def _way_to(self, url: str) -> str:
+        """Through which proxy a URL is asked for, in words; nothing where there is none."""
+        from requests.utils import select_proxy
+
+        proxy = select_proxy(url, self._environment_of(url).settings["proxies"])
+        return f", through the proxy {without_credentials(proxy)}" if proxy else ""
+
     def abort(self) -> None:
         """End every body that is being read, or will be, from any thread: its reader gets an error."""
         self._aborted = True
@@ -166,10 +173,11 @@ class Client:
                 raise TransferError(f"{shown}: only https addresses are fetched", retryable=False)
             try:
                 response = self._send(url, headers or {}, auth if parts.netloc == first_host else None, ca_bundle)
-            except requests.exceptions.SSLError as error:
-                raise TransferError(f"{shown}: {reason_of(error)}", retryable=False) from error
             except (requests.RequestException, OSError, ValueError) as error:
-                raise TransferError(f"{shown}: {reason_of(error)}", retryable=True) from error
+                # A certificate, or a setting of a proxy that means nothing, is no better the next time.
+                wrong = isinstance(error, (requests.exceptions.SSLError, ValueError))
+                message = f"{shown}{self._way_to(url)}: {reason_of(error)}"
+                raise TransferError(message, retryable=not wrong) from error
             if response.status_code not in (301, 302, 303, 307, 308) or "location" not in response.headers:
                 body = _SocketBody(response, shown, self.limits, self.monotonic)
                 self._bodies.add(body)

@@ -13,13 +13,17 @@ from urllib.request import url2pathname
 
 from toolchain import __version__
 from toolchain.digest import READ_SIZE_BYTES, Sha256
-from toolchain.errors import FetchError
+from toolchain.errors import DigestMismatchError, FetchError
 from toolchain.progress import Progress
+from toolchain.sources.cache.kinds import PAGE_HINT, PAGES, SNIFF_SIZE_BYTES, kind_of
 
 if TYPE_CHECKING:
     import requests
 
-_TIMEOUT_S = (15.0, 60.0)  # to connect; between two pieces of an answer
+_TIMEOUT_S = (20.0, 30.0)  # to connect; between two pieces of an answer: as fetch has them
+
+# What is hashed to be pinned has no known size yet, and a server may never end. The largest real archive has 1.5 GB.
+_MOST_BYTES = 32 * 1024**3
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,10 @@ def measure(
     auth: tuple[str, str] | None = None,
     ca_bundle: Path | None = None,
 ) -> Measured:
-    """Download from the first of `urls` (https, http or file) that answers, and hash. Raises FetchError of the last."""
+    """Download from the first of `urls` (https, http or file) that answers, and hash.
+
+    Raises FetchError of the last; DigestMismatchError where what came is no archive, but a page.
+    """
     for position, url in enumerate(urls):
         try:
             if urlsplit(url).scheme == "file":
@@ -88,8 +95,9 @@ def _measure(
     ca_bundle: Path | None,
 ) -> Measured:
     import requests
+    import urllib3
 
-    sha256, sha512, count = hashlib.sha256(), hashlib.sha512(), 0
+    sha256, sha512, count, start = hashlib.sha256(), hashlib.sha512(), 0, b""
     try:
         with session.get(
             url,
@@ -101,17 +109,29 @@ def _measure(
         ) as response:
             _accept(response, url)
             stated = response.headers.get("Content-Length", "")
-            expected = int(stated) if stated.isdecimal() and "Content-Encoding" not in response.headers else None
+            expected = int(stated) if stated.isdecimal() else None
             progress.start(label, label, expected)
-            for piece in response.iter_content(READ_SIZE_BYTES):
+            # As they are on the line, as they are fetched later: not without a gzip that the server put around them.
+            for piece in response.raw.stream(READ_SIZE_BYTES, decode_content=False):
+                start += piece[: SNIFF_SIZE_BYTES - len(start)]
                 sha256.update(piece)
                 sha512.update(piece)
                 count += len(piece)
+                if count > _MOST_BYTES:
+                    raise FetchError(
+                        f"{url} sent more than {_MOST_BYTES} bytes, and goes on",
+                        hint="see what that address has; nothing that is pinned is so large",
+                        details={"url": url},
+                    )
                 progress.advance(label, len(piece))
-    except (requests.RequestException, OSError) as error:
+    except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
         raise _unreachable(url, error) from error
     if expected is not None and count != expected:  # urllib3 before 2 does not look
         raise FetchError(f"{url} states {expected} bytes and sent {count}", details={"url": url})
+    if (kind := kind_of(start)) in PAGES:
+        raise DigestMismatchError(
+            f"{url} sent {count} bytes, which look like: {kind}", hint=PAGE_HINT, details={"url": url, "kind": kind}
+        )
     progress.finish(label, "hashed")
     return _measured(sha256.hexdigest(), sha512.digest(), count)
 
@@ -130,8 +150,10 @@ def _measured(sha256: str, sha512: bytes, count: int) -> Measured:
 
 
 def _accept(response: requests.Response, url: str) -> None:
+    asked = urlsplit(url)
     for step in (*response.history, response):
-        if url.startswith("https:") and not step.url.startswith("https:"):
+        came = urlsplit(step.url)  # plain http is for a host that was asked for so, and leads to no other
+        if came.scheme != "https" and (asked.scheme == "https" or came.hostname != asked.hostname):
             raise FetchError(f"{url} leads to {step.url}, which is not https", details={"url": url})
     if response.status_code != 200:
         raise FetchError(
