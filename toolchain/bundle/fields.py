@@ -105,30 +105,36 @@ def _field(raw: tuple[Any, ...]) -> Field:
 
 def resolved(row: Row, fields: Sequence[Field]) -> list[list[Field]]:
     """What each of the host's three steps would find for a row: by name and binding, by name, by binding."""
-
-    def holds(found: Field) -> bool:
-        return found.kind == row.kind or (row.kind, found.kind) in _READ_ONLY
-
-    def bound(found: Field) -> bool:
-        return (
-            row.binding is not None
-            and (found.binding, found.space) == (row.binding, row.space)
-            and (found.category == row.category or row.category == 0)
-            and (found.kind != RowKind.VALUE or found.offset_bytes == row.offset_bytes)
-        )
-
+    kinds = _HELD.get(row.kind.value) or (row.kind,)
     in_scope = [
-        one for one in fields if holds(one) and (one.entry is None or row.entry is None or one.entry == row.entry)
+        one
+        for one in fields
+        if one.kind in kinds and (one.entry is None or row.entry is None or one.entry == row.entry)
     ]
-    in_scope.sort(key=lambda one: one.entry is None)
+    if row.entry is not None or any(one.entry is not None for one in in_scope):
+        in_scope.sort(key=lambda one: one.entry is None)
     named = [one for one in in_scope if one.path == row.name and (row.entry is None or one.entry in (None, row.entry))]
     if row.entry is not None:
         named += [one for one in in_scope if one.entry is None and one.path == f"{row.entry}_{row.name}"]
+    bound = [one for one in in_scope if _is_at(one, row)] if row.binding is not None else []
     return [
-        [one for one in named if bound(one)],
+        [one for one in named if one in bound],
         named,
-        [one for one in in_scope if bound(one) and one.kind != RowKind.VALUE],
+        [one for one in bound if one.kind is not RowKind.VALUE],
     ]
 
 
-_READ_ONLY = frozenset({(RowKind.BUFFER, RowKind.RW_BUFFER), (RowKind.TEXTURE, RowKind.RW_TEXTURE)})
+def _is_at(one: Field, row: Row) -> bool:
+    return (
+        one.binding == row.binding
+        and one.space == row.space
+        and (one.category == row.category or row.category == 0)
+        and (one.kind is not RowKind.VALUE or one.offset_bytes == row.offset_bytes)
+    )
+
+
+# A writable resource serves a row that is only read.
+_HELD = {
+    RowKind.BUFFER.value: (RowKind.BUFFER, RowKind.RW_BUFFER),
+    RowKind.TEXTURE.value: (RowKind.TEXTURE, RowKind.RW_TEXTURE),
+}

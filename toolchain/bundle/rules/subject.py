@@ -98,9 +98,9 @@ class Subject:
 
     def pipelines(self) -> Iterator[tuple[Pipeline, Group]]:
         """The pipelines with their groups."""
+        groups = {group.name: group for group in reversed(self.bundle.groups)}  # the first one of a name counts
         for pipeline in self.bundle.pipelines:
-            group = self.bundle.group(pipeline.group)
-            if group is not None:
+            if (group := groups.get(pipeline.group)) is not None:
                 yield pipeline, group
 
 
