@@ -17,7 +17,7 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"bundle", "air"}),
     frozenset({"sources", "build", "layout", "host"}),
     frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "toml"}),
-    frozenset({"errors", "digest", "files", "findings", "locks", "rules", "_native"}),
+    frozenset({"addresses", "errors", "digest", "files", "findings", "locks", "rules", "_native"}),
 )
 
 ROOMS: dict[str, frozenset[str]] = {
@@ -27,12 +27,10 @@ ROOMS: dict[str, frozenset[str]] = {
         {
             "sources/network/http.py",
             "sources/indexes/index.py",
-            "sources/network/probe.py",
-            "pins_update.py",
-            "pins_check.py",
+            "sources/network/failure.py",
         }
     ),
-    "socket": frozenset({"sources/network/http.py", "locks.py"}),
+    "socket": frozenset({"sources/network/http.py", "sources/network/failure.py", "locks.py"}),
     "subprocess": frozenset({"build/process.py"}),
     "sigstore": frozenset({"sources/cache/attestation.py"}),
     "sigstore_models": frozenset({"sources/cache/attestation.py"}),

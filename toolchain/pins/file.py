@@ -162,7 +162,7 @@ def _pin(table: PinTable) -> Pin | None:
     recorder = table.boolean("recorder")
     shared = _shared(table, None)
     entries = table.tables("archive")
-    if not entries and "archive" not in table.values:
+    if not entries and table.values.get("archive", []) == []:
         table.problem(None, "has no [[pin.archive]]; expected at least one")
     archives = [_archive(entry, table, shared, version) for entry in entries]
     if "attestation" in table.values and not any(archive is None or archive.attestation for archive in archives):
@@ -250,6 +250,7 @@ def _archive(table: PinTable, pin: PinTable, inherited: _Shared, pin_version: st
         links=links,
         evidence=shared.evidence,
         attestation=attestation,
+        origin=table.problems.name,
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from toolchain.digest import Sha256
 from toolchain.errors import DigestMismatchError, PinsError
 from toolchain.pins import Archive
+from toolchain.sources.cache.kinds import PAGE_HINT, PAGES
 
 
 def mismatch(
@@ -23,8 +24,8 @@ def mismatch(
     if kept:
         lines.append(f"  kept as   {kept}")
     hint = "the file changed upstream, or the pin is wrong: find out which before you touch the pin"
-    if kind in ("HTML", "JSON", "XML", "text", "empty"):
-        hint = "the server sent a page or a message instead of the file: a proxy, a login page, or a wrong address"
+    if kind in PAGES:
+        hint = PAGE_HINT
     return DigestMismatchError(
         "\n".join(lines),
         hint=hint,
@@ -45,7 +46,7 @@ def check_size(archive: Archive, size_bytes: int) -> None:
     """Raise PinsError where bytes with the pinned digest have another size than the pin says."""
     if archive.size_bytes is not None and archive.size_bytes != size_bytes:
         raise PinsError(
-            f"{archive.file_name} (pinned in line {archive.line}): the bytes with the pinned SHA-256 are {size_bytes}, "
+            f"{archive.where}: {archive.file_name}: the bytes with the pinned SHA-256 are {size_bytes}, "
             f"and the pin says {archive.size_bytes}",
             hint=f"correct the size to {size_bytes}",
             details={"file": archive.file_name, "expected": archive.size_bytes, "seen": size_bytes},
