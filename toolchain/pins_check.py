@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolchain.digest import Sha256
@@ -16,13 +15,13 @@ from toolchain.progress import Progress
 from toolchain.sources.archives.placing import may_fill
 from toolchain.sources.attesting import bring_document
 from toolchain.sources.cache import attestation
-from toolchain.sources.indexes.index import Indexes
 from toolchain.sources.network.download import Network
+from toolchain.sources.network.failure import TransferError
+from toolchain.sources.network.http import Client
 from toolchain.sources.network.probe import length
 from toolchain.sources.trees import patch
 
-if TYPE_CHECKING:
-    import requests
+_GONE, _UNREACHABLE = "pins.gone", "pins.unreachable"
 
 # Why a pin's folder of patches is refused: the rule's name, and what was expected.
 _PATCH_RULES = {
@@ -119,7 +118,7 @@ def _folder(folder: Path) -> Iterator[Finding]:
             yield Finding("patches.text", where, "a patch that changes plain files", seen, error.hint or "")
 
 
-def check_online(pins: PinSet, *, indexes: Indexes, session: requests.Session, progress: Progress) -> list[Finding]:
+def check_online(pins: PinSet, *, network: Network, progress: Progress) -> list[Finding]:
     """Ask every index and host whether each archive is still there, with its digest and length.
 
     No archive is downloaded: a host that states no digest is believed about the length alone. Attestations are
@@ -128,14 +127,13 @@ def check_online(pins: PinSet, *, indexes: Indexes, session: requests.Session, p
     found: list[Finding] = []
     unreachable: set[str] = set()
     asked: set[tuple[UrlSource | IndexSource, Sha256]] = set()  # one file may be several archives, one a platform
-    network = Network(indexes)
     for pin in pins.pins:
         for archive in pin.archives:
             if (archive.source, archive.sha256) in asked:
                 continue
             asked.add((archive.source, archive.sha256))
             progress.note(f"asking for {archive.file_name}")
-            found += _ask(pins, pin, archive, indexes, session, unreachable)
+            found += _ask(pins, pin, archive, network, unreachable)
             if archive.attestation is not None:
                 found += _ask_attestation(_where(pins, pin, archive), archive, network, progress)
     return found
@@ -154,25 +152,24 @@ def _ask_attestation(where: str, archive: Archive, network: Network, progress: P
             Finding("pins.attestation", where, f"a statement that attests {archive.file_name}", seen, error.hint or "")
         ]
     except FetchError as error:
-        return [Finding("pins.gone", where, f"the attestation of {archive.file_name}", error.message, error.hint or "")]
+        return [
+            Finding(_rule(error), where, f"the attestation of {archive.file_name}", error.message, error.hint or "")
+        ]
     return ()
 
 
-def _ask(
-    pins: PinSet, pin: Pin, archive: Archive, indexes: Indexes, session: requests.Session, unreachable: set[str]
-) -> list[Finding]:
+def _ask(pins: PinSet, pin: Pin, archive: Archive, network: Network, unreachable: set[str]) -> list[Finding]:
     where = _where(pins, pin, archive)
     if not isinstance(archive.source, IndexSource):
-        return [f for url in archive.source.urls for f in _ask_url(where, archive, url, session, unreachable)]
+        return [f for url in archive.source.urls for f in _ask_url(where, archive, url, network.client, unreachable)]
     try:
-        located = indexes.locate(archive.source, archive.sha256, session=session)
+        located = network.locator.locate(archive.source, archive.sha256, session=network.client.session)
     except DigestMismatchError as error:
         stated = error.details.get("stated")
         seen = "; ".join(f"{index}: {digest}" for index, digest in stated.items()) if isinstance(stated, dict) else ""
         return [Finding("pins.digest", where, f"{archive.file_name}: {archive.sha256}", seen, error.hint or "")]
     except FetchError as error:
-        rule = "pins.gone" if "file" in error.details else "pins.unreachable"
-        return [Finding(rule, where, archive.file_name, error.message, error.hint or "")]
+        return [Finding(_rule(error), where, archive.file_name, error.message, error.hint or "")]
     findings = [*_size(where, archive, located.size_bytes)]
     if located.yanked is not None:
         reason = located.yanked or "no reason given"
@@ -180,20 +177,26 @@ def _ask(
     return findings
 
 
-def _ask_url(
-    where: str, archive: Archive, url: str, session: requests.Session, unreachable: set[str]
-) -> Sequence[Finding]:
+def _ask_url(where: str, archive: Archive, url: str, client: Client, unreachable: set[str]) -> Sequence[Finding]:
     host = urlsplit(url).netloc
     if host in unreachable:
         return ()
     try:
-        size = length(session, url)
-    except FetchError as error:
-        if error.details.get("unreachable"):
+        size = length(client, url)
+    except TransferError as error:
+        if _rule(error) == _UNREACHABLE:
             unreachable.add(host)
-            return [Finding("pins.unreachable", where, f"an answer of {host}", error.message, error.hint or "")]
-        return [Finding("pins.gone", where, archive.file_name, error.message, error.hint or "")]
+            return [Finding(_UNREACHABLE, where, f"an answer of {host}", error.message, error.hint or "")]
+        return [Finding(_GONE, where, archive.file_name, error.message, error.hint or "")]
     return _size(where, archive, size)
+
+
+def _rule(error: FetchError) -> str:
+    """Whether a host or an index says that it has something no more, or said nothing that can be relied on."""
+    failures = error.details.get("failures", [error.to_json()])
+    every = [one["details"] for one in failures] if isinstance(failures, list) else []
+    gone = all(one.get("answered") or (one.get("status") and not one.get("retryable")) for one in every)
+    return _GONE if gone else _UNREACHABLE
 
 
 def _size(where: str, archive: Archive, size: int | None) -> Sequence[Finding]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import os
@@ -10,17 +11,21 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from http_server import Site, serve
+from packing import Tarred, Zipped, tgz, zipped
+from raw_server import Request, ranged, raw_server, reply
 
-from toolchain import pins_update
 from toolchain.errors import CacheError, PatchError
+from toolchain.pins import rewrite
 from toolchain.sources.trees import patch
 
 A, B = "a" * 64, "b" * 64
+ZIP = zipped(Zipped("u/bin/u", b"a program"))
 
 PINS = f"""\
 # the top
@@ -75,6 +80,24 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
         timeout=60,
         check=False,
     )
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "toolchain", "pins", *arguments],
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if not name.startswith(("TOOLCHAIN_", "DREAM_"))},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def wait_until(true: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """pytest's time limit ends a vain wait."""
+    while not true():
+        assert process.poll() is None, process.communicate()
+        threading.Event().wait(0.01)
 
 
 def offer(site: Site, files: dict[str, str | None], size: int | None = 9) -> None:
@@ -350,17 +373,18 @@ def test_update_of_one_platform(folder: Path, site: Site) -> None:
 
 def test_update_hashes_what_an_index_states_no_digest_of(folder: Path, site: Site) -> None:
     names = ["tool-1.3-cp311-cp311-manylinux_2_28_x86_64.whl", "tool-1.3-cp311-cp311-macosx_11_0_arm64.whl"]
-    offer(site, dict.fromkeys(names))
+    wheels = {name: zipped(Zipped(name, b"of this platform")) for name in names}
+    offer(site, dict.fromkeys(names), size=None)
     for name in names:
-        site.pages[f"/f/{name}"] = ("application/zip", name.encode())
+        site.pages[f"/f/{name}"] = ("application/zip", wheels[name])
     ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=f"{site.url}/simple")
     assert ended.returncode == 0, ended.stderr
     pin = json.loads(run(folder, "show", "tool", "--json").stdout)["pins"][0]
     assert [archive["sha256"] for archive in pin["archives"]] == [
-        hashlib.sha256(name.encode()).hexdigest() for name in names
+        hashlib.sha256(wheels[name]).hexdigest() for name in names
     ]
     assert {archive["verification"] for archive in pin["archives"]} == {"seen"}
-    assert [archive["size"] for archive in pin["archives"]] == [len(name) for name in names]
+    assert [archive["size"] for archive in pin["archives"]] == [len(wheels[name]) for name in names]
 
 
 NPM = f"""\
@@ -390,7 +414,7 @@ strip = 2
 @pytest.mark.parametrize("right", [True, False])
 def test_update_checks_npms_integrity(folder: Path, site: Site, right: bool) -> None:
     (folder / "pins.toml").write_text(NPM)
-    data = b"a tarball"
+    data = tgz(Tarred("package/tool.js", b"a program"))
     integrity = base64.b64encode(hashlib.sha512(data if right else b"another").digest()).decode()
     dist = {"tarball": f"{site.url}/tool-1.3.tgz", "integrity": f"sha512-{integrity}"}
     site.pages["/tool"] = ("application/json", json.dumps({"versions": {"1.3": {"dist": dist}}}).encode())
@@ -416,13 +440,147 @@ def url_pins(site: Site) -> str:
 
 def test_update_of_urls(folder: Path, site: Site) -> None:
     (folder / "pins.toml").write_text(url_pins(site))
-    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", ZIP)
     ended = run(folder, "update", "u", "1.3")
     assert ended.returncode == 0, ended.stderr
     archive = json.loads(run(folder, "show", "u", "--json").stdout)["pins"][0]["archives"][0]
     assert archive["urls"] == [f"{site.url}/gone/v1.3/u-1.3.zip", f"{site.url}/v1.3/u-1.3.zip"]
-    assert archive["sha256"] == hashlib.sha256(b"zip").hexdigest()
-    assert (archive["file"], archive["size"], archive["verification"]) == ("u-1.3.zip", 3, "seen")
+    assert archive["sha256"] == hashlib.sha256(ZIP).hexdigest()
+    assert (archive["file"], archive["size"], archive["verification"]) == ("u-1.3.zip", len(ZIP), "seen")
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "said"),
+    [
+        (b"<html>login</html>", 12, "look like: HTML"),
+        (b"", 12, "look like: empty"),
+        (ZIP[: len(ZIP) // 2], 13, "cut off"),
+        (ZIP + b"junk", 13, "followed by other bytes"),
+        (gzip.compress(ZIP), 13, "its name says zip, and its bytes look like: gzip"),
+        (tgz(Tarred("u", b"a program")), 13, "its name says zip"),
+        (zipped(Zipped("../u", b"")), 13, "climbs out"),
+    ],
+    ids=["login page", "nothing", "cut off", "longer", "coded", "another kind", "hostile"],
+)
+def test_update_refuses_what_an_installation_would(folder: Path, site: Site, body: bytes, code: int, said: str) -> None:
+    text = url_pins(site)
+    (folder / "pins.toml").write_text(text)
+    site.pages["/v1.3/u-1.3.zip"] = ("text/html", body)
+    ended = run(folder, "update", "u", "1.3")
+    assert (ended.returncode, said in ended.stderr) == (code, True), ended.stderr
+    assert (folder / "pins.toml").read_text() == text
+    assert [path.name for path in folder.iterdir()] == ["pins.toml"]
+
+
+def test_update_takes_the_mirror_whose_bytes_are_an_archive(folder: Path, site: Site) -> None:
+    (folder / "pins.toml").write_text(url_pins(site))
+    site.pages["/gone/v1.3/u-1.3.zip"] = ("text/html", b"<html>login</html>")
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", ZIP)
+    assert run(folder, "update", "u", "1.3").returncode == 0
+    assert hashlib.sha256(ZIP).hexdigest() in (folder / "pins.toml").read_text()
+
+
+@pytest.mark.parametrize("coded", [True, False])
+def test_update_hashes_the_bytes_that_are_fetched(folder: Path, coded: bool) -> None:
+    """A server that codes what it sends, asked or not, gives `fetch` other bytes: so must it `update`."""
+    sent = gzip.compress(ZIP, mtime=0) if coded else ZIP
+    with raw_server(ranged(sent, **({"Content_Encoding": "gzip"} if coded else {}))) as server:
+        (folder / "pins.toml").write_text(url_pins(Site(server.url(""))))
+        ended = run(folder, "update", "u", "1.3")
+        assert {request.headers["accept-encoding"] for request in server.requests} == {"identity"}
+    assert (ended.returncode, "look like: gzip" in ended.stderr) == ((13, True) if coded else (0, False))
+
+
+def test_update_ends_an_endless_body(folder: Path) -> None:
+    def forever(request: Request) -> Iterator[bytes]:
+        yield reply(body=ZIP, length=None)
+        while True:
+            yield bytes(1 << 20)
+
+    with raw_server(forever) as server:
+        text = url_pins(Site(server.url(""))).replace(f'sha256 = "{A}"', f'sha256 = "{A}"\nsize = 1')
+        (folder / "pins.toml").write_text(text)
+        ended = run(folder, "update", "u", "1.3")
+    assert (ended.returncode, "sends more than 67,108,868 bytes" in ended.stderr) == (11, True), ended.stderr
+    assert (folder / "pins.toml").read_text() == text
+
+
+def test_update_is_lost_by_nobody(folder: Path, site: Site) -> None:
+    """Two at once wait for each other, and neither writes over what an editor saved meanwhile."""
+    two = url_pins(site) + url_pins(site).replace("format = 1\n", "").replace('"u"', '"w"').replace("u-1.2", "w-1.2")
+    two = two.replace(A, B).replace(B, A, 1)
+    (folder / "pins.toml").write_text(two)
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", ZIP)
+    site.pages["/v1.3/w-1.3.zip"] = ("application/zip", zipped(Zipped("w", b"")))
+    site.stalled = True
+    first = start(folder, "update", "u", "1.3")
+    wait_until(lambda: "/v1.3/u-1.3.zip" in site.paths(), first)
+    second = start(folder, "update", "w", "1.3")
+    assert second.stderr is not None
+    assert "waiting for process" in second.stderr.readline()
+    site.closing.set()
+    assert [(process.communicate(timeout=60), process.returncode)[1] for process in (first, second)] == [0, 0]
+    text = (folder / "pins.toml").read_text()
+    assert text.count('version = "1.3"') == 2
+    assert [path.name for path in folder.iterdir()] == ["pins.toml"]
+
+
+def test_update_writes_over_no_editors_change(folder: Path, site: Site) -> None:
+    (folder / "pins.toml").write_text(url_pins(site))
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", ZIP)
+    site.stalled = True
+    process = start(folder, "update", "u", "1.3")
+    wait_until(lambda: "/v1.3/u-1.3.zip" in site.paths(), process)
+    edited = url_pins(site).replace("MIT", "Zlib")
+    (folder / "pins.toml").write_text(edited)
+    site.closing.set()
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, "pins.toml changed meanwhile" in err) == (20, True), err
+    assert (folder / "pins.toml").read_text() == edited
+    assert [path.name for path in folder.iterdir()] == ["pins.toml"]
+
+
+def test_update_that_changes_nothing_says_so(folder: Path, site: Site) -> None:
+    text = url_pins(site).replace(A, hashlib.sha256(ZIP).hexdigest()) + f"size = {len(ZIP)}\n"
+    (folder / "pins.toml").write_text(text)
+    before = (folder / "pins.toml").stat()
+    site.pages["/v1.2/u-1.2.zip"] = ("application/zip", ZIP)
+    ended = run(folder, "update", "u", "1.2")
+    assert (ended.returncode, "pins.toml: nothing to change\n" in ended.stderr) == (0, True), ended.stderr
+    assert json.loads(run(folder, "update", "u", "1.2", "--json").stdout)["written"] is False
+    after = (folder / "pins.toml").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root has files of others to keep")
+def test_update_keeps_the_owner(folder: Path, site: Site) -> None:
+    (folder / "pins.toml").write_text(url_pins(site))
+    os.chown(folder / "pins.toml", 1234, 2345)
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", ZIP)
+    assert run(folder, "update", "u", "1.3").returncode == 0
+    standing = (folder / "pins.toml").stat()
+    assert (standing.st_uid, standing.st_gid) == (1234, 2345)
+
+
+def test_update_of_a_file_that_an_index_lists_with_two_digests(folder: Path, site: Site) -> None:
+    names = ["manylinux_2_28_x86_64", "macosx_11_0_arm64"]
+    files = [
+        {"filename": f"tool-1.3-cp311-cp311-{name}.whl", "url": "/f/x", "hashes": {"sha256": digest * 64}}
+        for name in names
+        for digest in "cd"
+    ]
+    data = {"meta": {"api-version": "1.0"}, "name": "tool", "files": files}
+    site.pages["/simple/tool/"] = ("application/vnd.pypi.simple.v1+json", json.dumps(data).encode())
+    ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=f"{site.url}/simple")
+    assert ended.returncode == 11
+    assert f"twice, with the SHA-256 {'c' * 64} and with {'d' * 64}" in ended.stderr
+    assert (folder / "pins.toml").read_text() == PINS
+
+
+def test_update_of_a_package_that_a_pin_does_not_have(folder: Path, site: Site) -> None:
+    (folder / "pins.toml").write_text(url_pins(site))
+    ended = run(folder, "update", "u", "1.3", "--package", "foo=1")
+    assert (ended.returncode, "it has none: it names URLs" in ended.stderr) == (10, True), ended.stderr
 
 
 def test_update_changes_no_host_and_no_port(folder: Path, site: Site) -> None:
@@ -433,7 +591,7 @@ def test_update_changes_no_host_and_no_port(folder: Path, site: Site) -> None:
     )
     text = text.replace(f"{site.url}/v1.2/u-1.2.zip", f"{site.url}/{path}").replace('"1.2"', '"127.0.0.1"')
     (folder / "pins.toml").write_text(text)
-    site.pages["/v127.0.0.2/u-127.0.0.2.zip"] = ("application/zip", b"zip")
+    site.pages["/v127.0.0.2/u-127.0.0.2.zip"] = ("application/zip", ZIP)
     ended = run(folder, "update", "u", "127.0.0.2")
     assert ended.returncode == 0, ended.stderr
     archive = json.loads(run(folder, "show", "u", "--json").stdout)["pins"][0]["archives"][0]
@@ -456,23 +614,24 @@ def test_update_says_what_went_wrong_with_the_network_in_a_sentence(folder: Path
     for arguments in (("u", "1.3"),):
         ended = run(folder, "update", *arguments)
         assert ended.returncode == 11
-        assert "error: cannot reach http://127.0.0.1:9/v1.3/u-1.3.zip: Connection refused\n" in ended.stderr
+        assert "pins.toml:7): none of its addresses has it\n" in ended.stderr
+        assert "\nhttp://127.0.0.1:9/v1.3/u-1.3.zip: Connection refused\n" in ended.stderr
     (folder / "pins.toml").write_text(PINS)
     ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX="http://127.0.0.1:9/simple")
     assert "simple/tool/: Connection refused\n" in ended.stderr
 
 
 def test_update_of_a_file_that_cannot_be_written_is_no_fault_of_the_pins(folder: Path, site: Site) -> None:
-    (folder / "pins.toml").write_text(url_pins(site))
-    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
     with pytest.raises(CacheError, match="cannot be written"):
-        pins_update.write(folder / "no folder" / "pins.toml", "")
+        rewrite.PinsText(folder / "no folder" / "pins.toml", b"").replace("")
 
 
-@pytest.mark.parametrize("index", ["no such folder", "/no/such/folder", "file:///no/such/folder"])
-def test_an_index_folder_that_is_not_there_is_called_that(folder: Path, index: str) -> None:
+@pytest.mark.parametrize("index", ["no such folder", "/no/such/folder", "file:///no/such/folder", sys.executable])
+def test_an_index_folder_that_is_none_is_called_that(folder: Path, index: str) -> None:
     ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=index)
-    assert (ended.returncode, "TOOLCHAIN_PIP_INDEX: there is no folder" in ended.stderr) == (2, True), ended.stderr
+    assert (ended.returncode, "TOOLCHAIN_PIP_INDEX: expected a URL or a folder" in ended.stderr) == (2, True), (
+        ended.stderr
+    )
 
 
 def test_update_of_urls_that_are_gone_writes_nothing(folder: Path, site: Site) -> None:
@@ -528,15 +687,15 @@ def test_update_refuses_what_it_cannot_mean(folder: Path, tmp_path_factory: pyte
 def test_a_redirect_is_followed(folder: Path, site: Site) -> None:
     (folder / "pins.toml").write_text(url_pins(site))
     site.redirects["/v1.3/u-1.3.zip"] = "/elsewhere.zip"
-    site.pages["/elsewhere.zip"] = ("application/zip", b"zip")
+    site.pages["/elsewhere.zip"] = ("application/zip", ZIP)
     assert run(folder, "update", "u", "1.3").returncode == 0
 
 
 def test_update_refuses_a_body_that_ends_early(folder: Path, site: Site) -> None:
     text = url_pins(site)
     (folder / "pins.toml").write_text(text)
-    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", b"zip")
-    site.lengths["/v1.3/u-1.3.zip"] = 4
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", ZIP)
+    site.lengths["/v1.3/u-1.3.zip"] = len(ZIP) + 1
     assert run(folder, "update", "u", "1.3").returncode == 11
     assert (folder / "pins.toml").read_text() == text
 
@@ -560,18 +719,18 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_redirect_from_https_to_http_is_refused(folder: Path, site: Site, certificate: Path) -> None:
-    site.pages["/elsewhere.zip"] = ("application/zip", b"zip")
+    site.pages["/elsewhere.zip"] = ("application/zip", ZIP)
     with serve(tls=certificate) as secure:
         text = url_pins(secure)
         (folder / "pins.toml").write_text(text)
         secure.redirects["/v1.3/u-1.3.zip"] = "/here.zip"
-        secure.pages["/here.zip"] = ("application/zip", b"zip")
+        secure.pages["/here.zip"] = ("application/zip", ZIP)
         trust = {"REQUESTS_CA_BUNDLE": str(certificate)}
         assert run(folder, "update", "u", "1.3", "--dry-run", **trust).returncode == 0
         secure.redirects["/v1.3/u-1.3.zip"] = f"{site.url}/elsewhere.zip"
         ended = run(folder, "update", "u", "1.3", **trust)
         assert ended.returncode == 11
-        assert "which is not https" in ended.stderr
+        assert f"redirects from https to {site.url}/elsewhere.zip: refused" in ended.stderr
         assert (folder / "pins.toml").read_text() == text
 
 
