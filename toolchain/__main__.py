@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # what signal wraps, which takes as long as all of the warm path
 import errno
 import os
 import sys
@@ -15,15 +16,18 @@ OUTPUT_LOST = 141  # what a shell reports for a process that SIGPIPE ended
 
 def main() -> None:
     """Run the command in sys.argv and exit with the code that its outcome means."""
+    _on_signals(_unwind)
     sys.stdout = sys.stdout or _unwritable()
     sys.stderr = _Forgiving(sys.stderr or open(os.devnull, "w"))  # noqa: SIM115
     try:
         try:
             status = _run(sys.argv[1:])
             sys.stdout.flush()
-        except KeyboardInterrupt:
-            status = _ended_by("SIGINT", 130)
-        except _Signalled as end:
+            _on_signals(_signal.SIG_IGN)  # everything is done and said: whatever comes now comes too late
+        except BaseException as error:
+            end = _signal_in(error)
+            if end is None:
+                raise
             status = _ended_by(end.signal, end.status)
     except OSError as error:
         if error.filename is not None:  # not of the output
@@ -36,6 +40,7 @@ def main() -> None:
             # The interpreter flushes once more when it ends, and must not complain of the same thing again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = OUTPUT_LOST
+        _on_signals(_signal.SIG_IGN)
     sys.exit(status)
 
 
@@ -66,12 +71,22 @@ class _Signalled(SystemExit):
         self.status = status
 
 
+def _signal_in(error: BaseException) -> _Signalled | None:
+    """The signal behind what ended a command: other code may wrap it, as Python does that makes a class just then."""
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, _Signalled):
+        if isinstance(seen, KeyboardInterrupt):  # click's way to say so
+            return _Signalled("SIGINT", 130)
+        seen = seen.__cause__ or seen.__context__
+    return seen
+
+
 def _ended_by(signal: str, status: int) -> int:
     """Say so, in one line and, where JSON was asked for and none was begun, in its document. Returns `status`."""
     from toolchain.cli import document
     from toolchain.errors import as_json
 
-    _set_handlers(unwind=False)  # everything is undone; and whoever reads our output may never do so
+    _on_signals(_end_at_once)  # everything is undone; and whoever reads our output may never do so
     sys.stderr.write(f"interrupted by {signal}\n")
     if document.wanted(sys.argv[1:]):
         document.show_end(as_json("interrupted", status, f"interrupted by {signal}", details={"signal": signal}))
@@ -120,28 +135,28 @@ def _run(arguments: list[str]) -> int:
 
         if warm_air.nothing_changed(arguments[2:]):
             return 0
-    _set_handlers()  # only here: above, nothing needs to be undone, and signal takes as long as all the rest
     from toolchain.cli.main import main as run
 
     return run()
 
 
-def _set_handlers(*, unwind: bool = True) -> None:
-    """SIGTERM and SIGHUP unwind as Ctrl-C does, so that staging folders go and no compiler goes on alone.
+# Those of this system that end a process from outside. SIGTERM and SIGHUP unwind as Ctrl-C does, so that staging
+# folders go and no compiler goes on alone.
+_ENDING = {int(getattr(_signal, name)): name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)}
 
-    Without `unwind`, any of them ends the process at once from now on.
-    """
-    import signal
 
-    def end(number: int, frame: object) -> None:
-        raise _Signalled(signal.Signals(number).name, 128 + number)
+def _unwind(number: int, frame: object) -> None:
+    raise _Signalled(_ENDING[number], 128 + number)
 
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is None:
-            continue
-        if signal.getsignal(number) is not signal.SIG_IGN:  # what our parent had ignored stays so
-            signal.signal(number, end if unwind else signal.SIG_DFL)
+
+def _end_at_once(number: int, frame: object) -> None:
+    os._exit(128 + number)
+
+
+def _on_signals(handler: object) -> None:
+    for number in _ENDING:
+        if _signal.getsignal(number) != _signal.SIG_IGN:  # what our parent had ignored stays so
+            _signal.signal(number, handler)
 
 
 if __name__ == "__main__":
