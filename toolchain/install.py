@@ -210,6 +210,7 @@ def _make(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive]) -> Toolcha
             archives=archives,
             links=plan.pin.links_for(job.platform),
             patches=plan.patches,
+            pinned_at=f"{plan.pin.overridden or job.pins_origin}:{plan.pin.line}",
             progress=job.progress,
         )
         built = None
