@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from toolchain.findings import Finding
 from toolchain.pins import Archive, IndexSource, Pin, PinSet, UrlSource
 from toolchain.platforms import Platform
 from toolchain.progress import Progress
+from toolchain.sources.archives.members import collision_key, follow
 from toolchain.sources.archives.placing import may_fill
 from toolchain.sources.attesting import bring_document
 from toolchain.sources.cache import attestation
@@ -20,6 +22,7 @@ from toolchain.sources.network.failure import TransferError
 from toolchain.sources.network.http import Client
 from toolchain.sources.network.probe import length
 from toolchain.sources.trees import patch
+from toolchain.sources.trees.verify import OWN_NAMES
 
 _GONE, _UNREACHABLE = "pins.gone", "pins.unreachable"
 
@@ -45,7 +48,7 @@ def schema_findings(error: PinsError) -> list[Finding]:
 
 def check(pins: PinSet, patches: Path) -> list[Finding]:
     """Rules of the file itself and of the folder `patches`, which may be missing. No network."""
-    return [*_weak(pins), *_empty_bins(pins, patches), *_patches(pins, patches)]
+    return [*_weak(pins), *_empty_bins(pins, patches), *_bad_paths(pins), *_patches(pins, patches)]
 
 
 def _weak(pins: PinSet) -> Iterator[Finding]:
@@ -85,6 +88,28 @@ def _may_have(pin: Pin, platform: Platform, folder: PurePosixPath) -> bool:
         or any(folder in (path, *path.parents) for path, _ in pin.links_for(platform))
         or any(may_fill(one, folder.as_posix()) for archive in archives for one in archive.places)
     )
+
+
+def _bad_paths(pins: PinSet) -> Iterator[Finding]:
+    """Links and places that no archive can make right: an installation would refuse them."""
+    for pin in pins.pins:
+        bad: dict[PurePosixPath, str] = {}
+        for platform in pin.platforms():
+            links = pin.links_for(platform)
+            targets = {collision_key(path.as_posix()): target.as_posix() for path, target in links}
+            for path, target in links:
+                if follow(posixpath.dirname(path.as_posix()), target.as_posix(), targets) is None:
+                    bad[path] = f"{path} -> {target}, which leads out of the tree or in a circle"
+        made = [path for path, _ in pin.links] + [path for one in pin.archives for path, _ in one.links]
+        made += [place.to for one in pin.archives for place in one.places]
+        bad |= {path: f"{path}, a name that this tool keeps for itself" for path in made if _is_own(path)}
+        for seen in bad.values():
+            where = f"{pin.overridden or pins.origin}:{pin.line}"
+            yield Finding("pins.path", where, f"{pin.name}: links and places that make a tree", seen, "correct the pin")
+
+
+def _is_own(path: PurePosixPath) -> bool:
+    return bool(path.parts) and path.parts[0].lower() in OWN_NAMES
 
 
 def _patches(pins: PinSet, patches: Path) -> Iterator[Finding]:
@@ -195,7 +220,7 @@ def _rule(error: FetchError) -> str:
     """Whether a host or an index says that it has something no more, or said nothing that can be relied on."""
     failures = error.details.get("failures", [error.to_json()])
     every = [one["details"] for one in failures] if isinstance(failures, list) else []
-    gone = all(one.get("answered") or (one.get("status") and not one.get("retryable")) for one in every)
+    gone = all(one.get("answered") or (one.get("status") and one.get("retryable") is False) for one in every)
     return _GONE if gone else _UNREACHABLE
 
 

@@ -187,6 +187,88 @@ def test_check_of_the_level_that_is_demanded(folder: Path) -> None:
     assert "expected at least attested" in ended.stdout
 
 
+@pytest.mark.parametrize(
+    ("lines", "seen"),
+    [
+        ('links = { "a" = "a" }', "a -> a, which leads"),
+        ('links = { "a" = "b", "b" = "a" }', "a -> b, which leads"),
+        ('links = { "d/A" = "a" }', "d/A -> a"),
+        ('links = { "a" = "toolchain.json", "b" = "a" }', ""),
+        ('links = { "Toolchain.json" = "b" }', "a name that this tool keeps"),
+        ('place = [{ from = "x", to = "toolchain.json" }]', "toolchain.json, a name that this tool keeps"),
+    ],
+)
+def test_check_of_paths_that_no_archive_makes_right(folder: Path, lines: str, seen: str) -> None:
+    (folder / "pins.toml").write_text(PINS.replace('license = "MIT"\n', f'license = "MIT"\n{lines}\n'))
+    ended = run(folder, "check")
+    assert ended.returncode == (1 if seen else 0), ended.stdout
+    assert ("pins.toml:4: pins.path: " in ended.stdout and seen in ended.stdout) or not seen
+
+
+def test_a_local_file_that_cannot_be_read_says_what_to_do_with_it(folder: Path) -> None:
+    (folder / "pins.local.toml").mkdir()
+    ended = run(folder, "list")
+    assert (ended.returncode, "hint: correct it or remove it" in ended.stderr) == (10, True), ended.stderr
+
+
+def test_a_netrc_without_an_end_is_not_read(folder: Path, site: Site) -> None:
+    (folder / "pins.toml").write_text(url_pins(site))
+    for arguments in (("update", "u", "1.3"), ("check", "--online")):
+        ended = run(folder, *arguments, NETRC="/dev/zero")
+        assert (ended.returncode, "NETRC: /dev/zero: expected a file" in ended.stderr) == (2, True), ended.stderr
+    assert site.requests == []
+    assert run(folder, "update", "u", "1.3", NETRC=os.devnull).returncode == 11
+    assert site.requests
+
+
+@pytest.mark.parametrize(
+    ("answer", "rule"),
+    [
+        (404, "pins.gone"),
+        (("application/vnd.pypi.simple.v1+json", b'{"meta": {"api-version": "1.0"}, "files": []}'), "pins.gone"),
+        (503, "pins.unreachable"),
+        (("text/html", b"<html><form>login</form></html>"), "pins.unreachable"),
+        (("text/html", b'<html><a href="/login">login</a></html>'), "pins.unreachable"),
+        (("text/html", b""), "pins.unreachable"),
+        (("text/html", '<a href="/f/tool-1.2.zip">'.encode("utf-16")), "pins.unreachable"),
+    ],
+)
+def test_check_online_tells_what_is_gone_from_what_is_no_index(
+    folder: Path, site: Site, answer: int | tuple[str, bytes], rule: str
+) -> None:
+    site.pages["/simple/tool/"] = answer
+    ended = run(folder, "check", "--online", "--json", TOOLCHAIN_PIP_INDEX=f"{site.url}/simple")
+    findings = json.loads(ended.stdout)["findings"]
+    assert {finding["rule"] for finding in findings} == {rule}, findings
+    assert all(site.url in finding["seen"] for finding in findings)
+
+
+@pytest.mark.parametrize("status", [(404, "pins.gone"), (500, "pins.unreachable")])
+def test_check_online_of_a_host_in_trouble(folder: Path, site: Site, status: tuple[int, str]) -> None:
+    (folder / "pins.toml").write_text(url_pins(site).replace(f'"{site.url}/gone/v1.2/u-1.2.zip", ', ""))
+    site.pages["/v1.2/u-1.2.zip"] = status[0]
+    findings = json.loads(run(folder, "check", "--online", "--json").stdout)["findings"]
+    assert [finding["rule"] for finding in findings] == [status[1]]
+
+
+@pytest.mark.parametrize("command", [("update", "u", "1.3"), ("check", "--online")])
+def test_a_redirect_to_another_machine_over_http_is_refused(folder: Path, site: Site, command: tuple[str, ...]) -> None:
+    (folder / "pins.toml").write_text(url_pins(site).replace(f'"{site.url}/gone/v1.2/u-1.2.zip", ', ""))
+    for version in ("1.2", "1.3"):
+        site.redirects[f"/v{version}/u-{version}.zip"] = site.url.replace("127.0.0.1", "127.0.0.2") + "/x.zip"
+    site.pages["/x.zip"] = ("application/zip", ZIP)
+    ended = run(folder, *command)
+    assert ended.returncode in (1, 11)
+    assert "/x.zip: only these are fetched: https" in ended.stdout + ended.stderr
+
+
+@pytest.mark.parametrize("index", ["http://", "ftp://x/", "http://[::1", "https://user:secret@"])
+def test_an_index_variable_that_is_no_url_is_wrong_usage(folder: Path, index: str) -> None:
+    ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=index)
+    assert (ended.returncode, "TOOLCHAIN_PIP_INDEX=" in ended.stderr) == (2, True), ended.stderr
+    assert "secret" not in ended.stderr
+
+
 CHANGE = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
 
 

@@ -198,6 +198,7 @@ MISTAKES = [
     ('= "b.so.1"', '= "../../b.so.1"', HERE, "it holds '..'"),
     ('{ "lib/b.so" = "b.so.1" }', "{}", HERE, "empty table"),
     ('"{root}/share"', '"{toor}/share"', HERE, "only {root} has braces"),
+    ("HOME_OF_TOOL", "PATH", HERE, "would take the place of the user's whole PATH"),
     ("HOME_OF_TOOL", '"A=B"', HERE, "no name of an environment variable"),
     ('bin = ["bin"]', 'bin = ["/bin"]', HERE, "it is absolute"),
     ('bin = ["bin"]', 'bin = "bin"', HERE, "expected a list of folders"),
@@ -234,6 +235,19 @@ def test_mistakes(old: str, new: str, blamed: str | None, message: str) -> None:
         part, _, count = blamed.partition("#")
         lines = [number for number, line in enumerate(text.splitlines(), 1) if part in line]
         assert matching[0] == lines[int(count or 1) - 1], (found, lines)
+
+
+def test_a_pin_without_archives_is_a_mistake_however_it_says_so() -> None:
+    for archives in ("", "archive = []\n"):
+        text = f'format = 1\n[[pin]]\nname = "a"\nversion = "1"\nlicense = "MIT"\n{archives}'
+        assert [seen for _, seen in problems_of(text)] == ["pin 'a': has no [[pin.archive]]; expected at least one"]
+
+
+def test_a_list_for_path_goes_before_what_it_holds() -> None:
+    (pin,) = parse(GOOD.replace('HOME_OF_TOOL = "{root}/share"', 'PATH = ["{root}/share"]').encode(), "pins.toml").pins[
+        :1
+    ]
+    assert dict(pin.env)["PATH"] == ("{root}/share",)
 
 
 def test_all_problems_of_a_file_come_in_one_run_in_its_order() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from toolchain.cli import document
+from toolchain.cli.netrc import require_netrc
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins, pin_files
 from toolchain.cli.text import count, escaped
@@ -107,6 +108,7 @@ def check(settings: Settings, online: bool) -> None:
         from toolchain.cli.indexes import machine_indexes
         from toolchain.sources.network.download import Network
 
+        require_netrc()
         with drawing.shown(quiet=settings.quiet) as progress:
             findings += pins_check.check_online(pinned, network=Network(machine_indexes()), progress=progress)
     fine = f"{pinned.origin} is in order: {count(len(pinned.pins), 'pin')}"
@@ -158,6 +160,7 @@ def update(
             f"{pinned.where(pin)}: {name} is overridden here, so what you would get is not what you would update",
             hint=f"remove it from {pin.overridden} first",
         )
+    require_netrc()
     path, indexes = settings.pins_file, machine_indexes()
     with contextlib.ExitStack() as stack:
         progress = stack.enter_context(drawing.shown(quiet=settings.quiet))

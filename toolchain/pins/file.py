@@ -118,19 +118,20 @@ def load(path: Path, local_path: Path | None) -> PinSet:
 
     Raises PinsError as `parse` does, and where a file cannot be read.
     """
-    pins = parse(_read(path), str(path))
+    pins = parse(_read(path, "name another with --pins FILE"), str(path))
     if local_path is not None and standing_at(local_path) is not None:
-        pins = merge(pins, parse(_read(local_path), str(local_path)))
+        pins = merge(pins, parse(_read(local_path, _LOCAL_HINT), str(local_path)))
     return pins
 
 
-def _read(path: Path) -> bytes:
+_LOCAL_HINT = "correct it or remove it: it is read wherever it stands beside the pins file"
+
+
+def _read(path: Path, hint: str) -> bytes:
     try:
         return read_regular(path)
     except OSError as error:
-        raise PinsError(
-            f"{path}: cannot read the pins file: {error.strerror}", hint="name another with --pins FILE"
-        ) from error
+        raise PinsError(f"{path}: cannot read the pins file: {error.strerror}", hint=hint) from error
 
 
 def _check_format(file: PinTable) -> None:

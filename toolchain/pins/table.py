@@ -104,6 +104,13 @@ class PinTable(Table):
                     f"braces, got {seen}",
                 )
                 continue
+            if name.upper() == "PATH" and not isinstance(value, list):
+                self.problems.add(
+                    where,
+                    f"{self.title}: {key}.{name}: would take the place of the user's whole PATH; expected a list of "
+                    "folders, or 'bin'",
+                )
+                continue
             found.append((name, tuple(value) if isinstance(value, list) else value))
         return tuple(found)
 
