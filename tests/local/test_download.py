@@ -22,7 +22,8 @@ from toolchain.pins import Archive
 from toolchain.sources.cache.store import State, Store
 from toolchain.sources.fetch import obtain
 from toolchain.sources.network.download import Network
-from toolchain.sources.network.http import Client, Limits, TransferError
+from toolchain.sources.network.failure import TransferError
+from toolchain.sources.network.http import Client, Limits
 from toolchain.sources.network.pipe import SMALL_BYTES
 from toolchain.sources.network.retry import ATTEMPTS, FIRST_PAUSE_S, LONGEST_RETRY_AFTER_S
 
@@ -665,6 +666,13 @@ def test_plain_http_is_for_this_machine(store: Store, host: str) -> None:
     assert is_allowed(url)
     with pytest.raises(FetchError, match=r"refused|assign requested address"):
         fetch(store, pinned(DATA, url), network(Clock()))
+
+
+def test_a_redirect_that_fails_names_where_it_led(store: Store) -> None:
+    with raw_server(lambda request: reply("302 Found", Location="http://127.0.0.1:9/x")) as server:
+        with pytest.raises(FetchError) as caught:
+            fetch(store, pinned(DATA, server.url()), network(Clock()))
+    assert f"{server.url()}, which leads to http://127.0.0.1:9/x: Connection refused" in caught.value.message
 
 
 @pytest.mark.parametrize("location", ["http://[::1/x", "http://192.0.2.1/x", "file:///etc/passwd", "//"])

@@ -112,6 +112,18 @@ def test_every_index_that_was_asked_is_named_with_its_answer(
     ]
 
 
+def test_a_folder_of_other_files_is_no_index_that_lost_one(
+    tmp_path: Path, session: requests.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """pip's find-links, and no index behind it."""
+    (tmp_path / "other-1.0-py3-none-any.whl").touch()
+    place = IndexLocation(tmp_path.as_uri(), flat=True)
+    monkeypatch.setattr("toolchain.sources.indexes.index.pip_locations", lambda override: (place,))
+    with pytest.raises(FetchError) as caught:
+        Indexes(IndexOverrides()).locate(WHEEL, Sha256(D), session=session)
+    assert caught.value.message.splitlines()[1:] == [f"  {place.url} has no file of it"]
+
+
 def test_no_index_at_all(session: requests.Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """pip's no-index without find-links: nothing was asked, so nothing is gone."""
     monkeypatch.setattr("toolchain.sources.indexes.index.pip_locations", lambda override: ())

@@ -169,7 +169,7 @@ class Indexes:
                 _require_one_digest(of_version)
                 return of_version
         raise self._not_there(kind, package) or FetchError(
-            _nowhere(f"{package} {version}", kind, asked),
+            _nowhere(f"{package} {version}", kind, package, asked),
             hint="check the version, or the index that this machine is configured with",
             details={"package": package, "version": version, "answered": _any_answered(asked)},
         )
@@ -243,7 +243,8 @@ def _ask_pip(
             return index_formats.simple_html(page.read_bytes(), page.as_uri()), "links to no file", True
         if location.folder.is_file():
             return (), "is a file, and no folder laid out as an index", False
-        return _files_in(folder), "has no such file" if location.flat else f"has no folder {folder.name}", True
+        # A folder of files, as pip's find-links names it, says nothing of what an index has.
+        return _files_in(folder), "has no file" if location.flat else f"has no folder {folder.name}", not location.flat
     url = location.url if location.flat else f"{location.url.rstrip('/')}/{index_formats.normalised(package)}/"
     answer = _get(session, location, url, _ACCEPT_SIMPLE)
     if answer is None:
@@ -290,7 +291,7 @@ def _get(session: requests.Session, location: IndexLocation, url: str, accept: s
     """One page of an index; None where it has none. Credentials go to the index's own host alone."""
     import requests
 
-    from toolchain.sources.network.failure import failed, proxy_for
+    from toolchain.sources.network.failure import failed, proxy_for, refused
 
     own = urlsplit(url).netloc == urlsplit(location.url).netloc
     try:
@@ -305,12 +306,12 @@ def _get(session: requests.Session, location: IndexLocation, url: str, accept: s
             if response.status_code in (404, 410):
                 return None
             if response.status_code != 200:
+                proxy = proxy_for(response.url, _proxies(session, response.url))
+                refusal = refused(_clean(response.url), response.status_code, {}, proxy)
                 raise FetchError(
-                    f"{url} answered {response.status_code} {response.reason}",
-                    hint="the index wants a login: put it into ~/.netrc"
-                    if response.status_code in (401, 403)
-                    else None,
-                    details={"url": url, "status": response.status_code},
+                    f"cannot ask the package index {refusal.message}",
+                    hint=refusal.hint,
+                    details={"url": _clean(url), "status": response.status_code},
                 )
             if url.startswith("https:") and not response.url.startswith("https:"):
                 raise FetchError(f"{url} leads to a page that is not https", details={"url": url})
@@ -324,11 +325,16 @@ def _get(session: requests.Session, location: IndexLocation, url: str, accept: s
     except (requests.RequestException, OSError) as error:
         at = str(getattr(getattr(error, "request", None), "url", None) or url)  # where redirects led
         led = "" if urlsplit(at).netloc == urlsplit(url).netloc else f", which leads to {_clean(at)}"
-        proxies = session.merge_environment_settings(at, {}, True, None, None)["proxies"] if session.trust_env else {}
-        failure = failed(f"cannot ask the package index {_clean(url)}{led}", error, proxy_for(at, proxies))
+        proxy = proxy_for(at, _proxies(session, at))
+        failure = failed(f"cannot ask the package index {_clean(url)}{led}", error, proxy)
         raise FetchError(
             failure.message.replace(url, _clean(url)), hint=failure.hint, details={"url": _clean(url)}
         ) from error
+
+
+def _proxies(session: requests.Session, url: str) -> Mapping[str, str]:
+    settings = session.merge_environment_settings(url, {}, True, None, None)
+    return dict(settings["proxies"])
 
 
 def _clean(url: str) -> str:
@@ -339,6 +345,12 @@ def _clean(url: str) -> str:
 def _same_name(source: IndexSource, name: str) -> bool:
     # NuGet's names do not tell capitals apart; its folders and servers write them either way.
     return name.lower() == source.file.lower() if source.kind is IndexKind.NUGET else name == source.file
+
+
+def _is_of_package(kind: IndexKind, name: str, package: str) -> bool:
+    """Whether a file is one of a package, where files of several are listed together."""
+    stem = index_formats.normalised(package)
+    return kind is not IndexKind.PIP or index_formats.normalised(name).startswith(f"{stem}-")
 
 
 def _is_of(kind: IndexKind, name: str, package: str, version: str) -> bool:
@@ -404,21 +416,21 @@ def _missing(source: IndexSource, asked: Sequence[tuple[IndexLocation, _Listing]
     if answered:
         hint = "upstream may have removed it; `pins check --online` asks for all"
     return FetchError(
-        _nowhere(f"{source.file} of {source.package} {source.version}", source.kind, asked),
+        _nowhere(f"{source.file} of {source.package} {source.version}", source.kind, source.package, asked),
         hint=f"it has {', '.join(close)}" if close else hint,
         details={"file": source.file, "package": source.package, "close": close, "answered": answered},
     )
 
 
-def _nowhere(what: str, kind: IndexKind, asked: Sequence[tuple[IndexLocation, _Listing]]) -> str:
+def _nowhere(what: str, kind: IndexKind, package: str, asked: Sequence[tuple[IndexLocation, _Listing]]) -> str:
     """That no index has `what`, and what each of those that were asked has instead."""
     if not asked:
         return f"{what}: no index was asked, for {kind.value} is configured with none (no-index)"
     lines = [f"no configured {kind.value} index has {what}"]
     for location, listing in asked:
-        count = len(listing.offers)
-        there = listing.nothing or f"lists {count} other {'file' if count == 1 else 'files'} of it"
-        lines.append(f"  {location.url} {there}")
+        count = sum(_is_of_package(kind, offer.file.name, package) for offer in listing.offers)
+        there = f"lists {count} other {'file' if count == 1 else 'files'} of it" if count else "has no file of it"
+        lines.append(f"  {location.url} {listing.nothing or there}")
     return "\n".join(lines)
 
 

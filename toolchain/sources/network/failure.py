@@ -15,6 +15,7 @@ _LOGIN = "the server wants a login: put it into ~/.netrc"
 _GONE = "the address is wrong, or the file is not there (any more): look there for what is"
 _CERTIFICATE = "name the file with the right certificates in REQUESTS_CA_BUNDLE, or correct this machine's clock"
 _TUNNEL_REFUSED = "Tunnel connection failed: 4"  # 403 and 407: the proxy's own rules, which time does not change
+_WRONG = "the address is wrong: correct it where it is pinned or configured"
 _LATER = "the server is in trouble, or is asked too often: try again later"
 
 
@@ -55,8 +56,8 @@ def failed(shown: str, error: BaseException, proxy: str | None) -> TransferError
     if isinstance(error, requests.exceptions.SSLError) and proxy is None:
         return TransferError(f"{shown}: {reason}", retryable=False, hint=_CERTIFICATE)
     if proxy is None:
-        # A ValueError is about the address itself, which stays as it is.
-        return TransferError(f"{shown}: {reason}", retryable=not isinstance(error, ValueError), hint=CHECK_NETWORK)
+        wrong = isinstance(error, ValueError)  # the address itself, which stays as it is
+        return TransferError(f"{shown}: {reason}", retryable=not wrong, hint=_WRONG if wrong else CHECK_NETWORK)
     if isinstance(error, (requests.exceptions.ProxyError, ValueError)):
         setting = isinstance(error, ValueError) or _is_unknown_host(error) or reason.startswith(_TUNNEL_REFUSED)
         message = f"{shown}: the proxy {proxy} failed: {reason}"

@@ -164,16 +164,17 @@ class Client:
         ca_bundle: Path | None,
         plain_http: bool,
     ) -> Answer:
-        first_host = urlsplit(url).netloc
-        for _ in range(self.limits.redirects + 1):
-            shown = without_credentials(url)
+        first, first_host = without_credentials(url), urlsplit(url).netloc
+        for step in range(self.limits.redirects + 1):
+            shown = without_credentials(url) if not step else f"{first}, which leads to {without_credentials(url)}"
             parts = urlsplit(url)
             if not (addresses.is_allowed(url) or (plain_http and parts.scheme == "http")):
                 raise TransferError(
                     f"{shown}: only these are fetched: {addresses.RULE}",
                     retryable=False,
                 )
-            response = self._exchange(method, url, headers, auth if parts.netloc == first_host else None, ca_bundle)
+            login = auth if parts.netloc == first_host else None
+            response = self._exchange(method, url, headers, login, ca_bundle, shown)
             if response.status_code not in (301, 302, 303, 307, 308) or "location" not in response.headers:
                 return self._answer(response, url)
             location = response.headers["location"]
@@ -188,14 +189,20 @@ class Client:
         raise TransferError(f"{shown}: more than {self.limits.redirects} redirects", retryable=False)
 
     def _exchange(
-        self, method: str, url: str, headers: Mapping[str, str], auth: tuple[str, str] | None, ca_bundle: Path | None
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        auth: tuple[str, str] | None,
+        ca_bundle: Path | None,
+        shown: str,
     ) -> requests.Response:
         import requests
 
         try:
             return self._send(method, url, headers, auth, ca_bundle)
         except (requests.RequestException, OSError, ValueError) as error:
-            raise failed(without_credentials(url), error, self.proxy_for(url)) from error
+            raise failed(shown, error, self.proxy_for(url)) from error
 
     def _answer(self, response: requests.Response, url: str) -> Answer:
         shown = without_credentials(url)
