@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -82,11 +83,12 @@ def run(folder: Path, *arguments: str, **environment: str) -> subprocess.Complet
     )
 
 
-def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("TOOLCHAIN_", "DREAM_"))}
     return subprocess.Popen(
         [sys.executable, "-m", "toolchain", "pins", *arguments],
         cwd=folder,
-        env={name: value for name, value in os.environ.items() if not name.startswith(("TOOLCHAIN_", "DREAM_"))},
+        env={**clean, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -620,6 +622,35 @@ def test_update_writes_over_no_editors_change(folder: Path, site: Site) -> None:
     assert (process.returncode, "pins.toml changed meanwhile" in err) == (20, True), err
     assert (folder / "pins.toml").read_text() == edited
     assert [path.name for path in folder.iterdir()] == ["pins.toml"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals for one process")
+def test_update_that_a_signal_ends_leaves_nothing(
+    folder: Path, site: Site, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    (folder / "pins.toml").write_text(url_pins(site))
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", ZIP)
+    site.stalled = True
+    scratch = tmp_path_factory.mktemp("scratch")
+    process = start(folder, "update", "u", "1.3", TMPDIR=str(scratch))
+    wait_until(lambda: "/v1.3/u-1.3.zip" in site.paths(), process)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.splitlines()[-1]) == (143, "interrupted by SIGTERM")
+    assert (folder / "pins.toml").read_text() == url_pins(site)
+    assert [path.name for path in folder.iterdir()] == ["pins.toml"]
+    assert list(scratch.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limits")
+def test_update_without_room_for_the_file(folder: Path, site: Site) -> None:
+    (folder / "pins.toml").write_text(url_pins(site))
+    site.pages["/v1.3/u-1.3.zip"] = ("application/zip", zipped(Zipped("u", os.urandom(100_000))))
+    command = 'ulimit -f 16; exec "$0" -m toolchain pins update u 1.3'
+    ended = subprocess.run(
+        ["sh", "-c", command, sys.executable], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, "name another folder with TMPDIR" in ended.stderr) == (20, True), ended.stderr
 
 
 def test_update_that_changes_nothing_says_so(folder: Path, site: Site) -> None:
