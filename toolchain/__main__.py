@@ -9,6 +9,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would cost as much as the warm path
+    from types import FrameType
     from typing import TextIO
 
 OUTPUT_LOST = 141  # what a shell reports for a process that SIGPIPE ended
@@ -145,11 +146,31 @@ def _run(arguments: list[str]) -> int:
 _ENDING = {int(getattr(_signal, name)): name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)}
 
 
-def _unwind(number: int, frame: object) -> None:
+# How soon a signal that came during an import is looked at again.
+_AFTER_IMPORT_S = 0.002
+_waiting: list[int] = []  # signals that did
+
+
+def _unwind(number: int, frame: FrameType | None) -> None:
+    if _is_importing(frame) and hasattr(_signal, "setitimer"):
+        # What is raised in an import may be wrapped (__set_name__) or lost (the callbacks of its locks).
+        _waiting.append(number)
+        _signal.signal(_signal.SIGALRM, lambda _, later: _unwind(number, later))
+        _signal.setitimer(_signal.ITIMER_REAL, _AFTER_IMPORT_S)
+        return
     raise _Signalled(_ENDING[number], 128 + number)
 
 
-def _end_at_once(number: int, frame: object) -> None:
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether Python imports something that `main`, and not whoever called it, has to do with."""
+    while frame is not None and frame.f_code is not main.__code__:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _end_at_once(number: int, frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
@@ -157,6 +178,8 @@ def _on_signals(handler: object) -> None:
     for number in _ENDING:
         if _signal.getsignal(number) != _signal.SIG_IGN:  # what our parent had ignored stays so
             _signal.signal(number, handler)
+    if _waiting:  # the alarm is ours, and what it is for has come
+        _signal.signal(_signal.SIGALRM, _signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,35 @@ def run(number: signal.Signals, when: str, *arguments: str) -> subprocess.Comple
 def test_a_signal_while_words_are_written(number: signal.Signals, arguments: tuple[str, ...]) -> None:
     ended = run(number, "at work", *arguments)
     assert (ended.returncode, ended.stderr) == (128 + number, f"interrupted by {number.name}\n")
+
+
+@pytest.mark.parametrize("then", ["threading.Event().wait()", "pass"])
+def test_a_signal_during_an_import_waits_for_its_end(tmp_path: Path, then: str) -> None:
+    """What is raised in an import's own callbacks is printed and lost, and a half module stays behind."""
+    (tmp_path / "whole.py").write_text(
+        "import os, signal, weakref\n"
+        "class Lock: pass\n"
+        "lock = Lock()\n"
+        "watched = weakref.ref(lock, lambda _: os.kill(os.getpid(), signal.SIGTERM))\n"
+        "del lock\n"
+        "print('imported', flush=True)\n"
+    )
+    script = f"""
+import sys, threading
+from toolchain import __main__
+sys.path.insert(0, {str(tmp_path)!r})
+def run(arguments):
+    import whole
+    {then}
+    return 0
+__main__._run = run
+__main__.main()
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=60)
+    assert ended.stdout == "imported\n"
+    # Where the command was at its end before anybody looked again, the signal came too late.
+    allowed = [(143, "interrupted by SIGTERM\n")] + ([(0, "")] if then == "pass" else [])
+    assert (ended.returncode, ended.stderr) in allowed
 
 
 def test_a_signal_while_a_class_is_made() -> None:
