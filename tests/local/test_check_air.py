@@ -61,7 +61,10 @@ def test_all_samples_at_once(toolchain: Toolchain) -> None:
 
 def test_what_fails_can_be_errors_alone(toolchain: Toolchain) -> None:
     assert check(toolchain, REPORTS / "r08_noargs.ll").status == 1
-    assert check(toolchain, "--fail-on", "error", REPORTS / "r08_noargs.ll").status == 0
+    assert check(toolchain, "--fail-on", "warning", REPORTS / "r08_noargs.ll").status == 1
+    ended = check(toolchain, "--fail-on", "error", "--json", REPORTS / "r08_noargs.ll")
+    assert ended.status == 0
+    assert (ended.json()["ok"], ended.json()["fail_on"], ended.json()["counts"]["warning"]) == (True, "error", 1)
     assert check(toolchain, "--fail-on", "error", REPORTS / "r01_call_as.ll").status == 1
 
 

@@ -30,7 +30,7 @@ from toolchain import toml
 from toolchain.air.rules.checking import Allowance, Limits, Policy, rules
 from toolchain.errors import AirError
 from toolchain.files import read_regular
-from toolchain.rules.rule import Severity
+from toolchain.rules.rule import FAIL_ON, Severity
 from toolchain.toml.table import Fault, Table
 
 FILE_NAME = "toolchain.toml"
@@ -48,7 +48,7 @@ class Project:
     modules: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     target: str | None = None
-    fail_on: Severity = Severity.WARNING
+    fail_on: Severity = FAIL_ON
     policy: Policy = field(default_factory=Policy)
 
 
@@ -83,7 +83,7 @@ def _read(table: Table, folder: Path) -> Project:
         modules=tuple(table.texts("modules", what="paths")) if "modules" in table.values else (),
         include=tuple(table.texts("include", what="folders")) if "include" in table.values else (),
         target=table.text("target"),
-        fail_on=Severity(fail_on) if fail_on else Severity.WARNING,
+        fail_on=Severity(fail_on) if fail_on else FAIL_ON,
         policy=Policy(_severities(table), _allowances(table), _limits(table)),
     )
 

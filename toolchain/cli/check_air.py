@@ -16,9 +16,10 @@ import click
 from toolchain import __version__
 from toolchain.cli import document, progress
 from toolchain.cli.annotations import annotation
-from toolchain.cli.options import Settings, with_settings
+from toolchain.cli.options import Settings, fail_on_option, with_settings
 from toolchain.cli.text import count, escaped
 from toolchain.errors import AirError
+from toolchain.rules.rule import Severity, fails
 
 if TYPE_CHECKING:
     from toolchain.air.config import Project
@@ -41,12 +42,11 @@ class Run:
     findings: tuple[AirFinding, ...]
     kernels: tuple[KernelSummary, ...]
     errors: tuple[AirError, ...]
-    fail_on: str
+    fail_on: Severity
 
     def fails(self, finding: AirFinding) -> bool:
         """Whether the check fails because of a finding."""
-        words = ("error",) if self.fail_on == "error" else ("error", "warning")
-        return not finding.allowed and finding.severity.value in words
+        return fails(finding, self.fail_on)
 
     @property
     def ok(self) -> bool:
@@ -63,7 +63,7 @@ class Run:
 @click.option("--project", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Project folder [.].")
 @click.option("--target", help="What Mojo compiles for [metal:4].")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes [one for each core].")
-@click.option("--fail-on", type=click.Choice(["error", "warning"]), help="What ends with exit code 1 [warning].")
+@fail_on_option
 @click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="Fail where a kernel grew.")
 @click.option("--save-baseline", type=click.Path(dir_okay=False, path_type=Path), help="Write the baseline anew.")
 @click.option("--graph", metavar="KERNEL", help="Draw this kernel's calls, as SVG, to the file of -o.")
@@ -83,7 +83,7 @@ def air(
     project: Path,
     target: str | None,
     jobs: int | None,
-    fail_on: str | None,
+    fail_on: Severity | None,
     baseline: Path | None,
     save_baseline: Path | None,
     graph: str | None,
@@ -94,8 +94,8 @@ def air(
     """Check AIR (.ll, .air, .bc, .metallib), or what the pinned Mojo makes of .mojo, by the rules of docs/air-rules.md.
 
     A .mojo file with a main is built as a program; of any other, every kernel that it launches is compiled. Without
-    PATHS, what [air] in the project's toolchain.toml names. Exit code 1 for findings, 17 for what cannot be
-    read; every file is looked at.
+    PATHS, what [air] in the project's toolchain.toml names. Exit code 1 for errors and warnings that the project does
+    not allow, 17 for what cannot be read; every file is looked at.
     """
     from toolchain.air import baseline as baselines
     from toolchain.air import config, files
@@ -125,7 +125,7 @@ def air(
         findings=tuple(ordered(findings)),
         kernels=kernels,
         errors=(*errors, *(one.error for one in outcomes if one.error)),
-        fail_on=fail_on or asked.fail_on.value,
+        fail_on=fail_on or asked.fail_on,
     )
     if save_baseline:
         _write(save_baseline, baselines.dump(kernels).encode())
@@ -341,7 +341,7 @@ def _json(run: Run, settings: Settings) -> None:
     document.show(
         {
             "ok": run.ok,
-            "fail_on": run.fail_on,
+            "fail_on": run.fail_on.value,
             "modules": run.modules,
             "functions": run.functions,
             "calls": run.calls,

@@ -14,8 +14,6 @@ from toolchain.rules.rule import Severity
 # Importing a family registers its rules.
 FAMILIES = (calls, verify, entries, emission, takes, warnings)
 
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
-
 
 @dataclass(frozen=True)
 class Allowance:
@@ -87,7 +85,7 @@ def judged(findings: Iterable[AirFinding], policy: Policy) -> list[AirFinding]:
     made = []
     for finding in findings:
         raised = severities.get(finding.rule)
-        if raised is not None and finding.severity is not Severity.NOTE and _ORDER[raised] < _ORDER[finding.severity]:
+        if raised is not None and finding.severity is not Severity.NOTE and raised.rank < finding.severity.rank:
             finding = replace(finding, severity=raised)
         allowance = next((one for one in policy.allowances if one.covers(finding)), None)
         made.append(replace(finding, allowed=allowance.reason) if allowance else finding)
@@ -96,7 +94,7 @@ def judged(findings: Iterable[AirFinding], policy: Policy) -> list[AirFinding]:
 
 def ordered(findings: Iterable[AirFinding]) -> list[AirFinding]:
     """Worst first, allowed ones last."""
-    return sorted(findings, key=lambda one: (bool(one.allowed), _ORDER[one.severity], one.rule, one.file, one.line))
+    return sorted(findings, key=lambda one: (bool(one.allowed), one.severity.rank, one.rule, one.file, one.line))
 
 
 def summaries(subject: Subject) -> list[KernelSummary]:

@@ -19,8 +19,8 @@ This page is made from the rules (`toolchain/air/rules/`). `toolchain check expl
 AIR is the LLVM IR that Metal takes. Text is read by our own scanner (`native/air/`) and by LLVM 22.1 (llvmlite);
 bitcode and Metal libraries are turned into text by LLVM first. What the scanner does not know it refuses, with file,
 line and column (exit code 17): indirect calls, invoke, callbr, calls with variable arguments, typed pointers, inline
-assembly. Findings end the command with exit code 1: errors always, warnings unless `--fail-on error` (or `fail-on` in
-toolchain.toml) says otherwise; notes never.
+assembly. Errors and warnings end the command with exit code 1, with `--fail-on error` (or `fail-on` in toolchain.toml)
+errors alone; notes never.
 
 A project raises warnings to errors, sets limits, and allows findings of the families E, W and G by rule, kernel and
 callee, with a reason; gates A to D cannot be allowed.
