@@ -180,12 +180,12 @@ def _mojo(settings: Settings, sources: Sequence[Path], asked: Project, target: s
         except AirError as error:
             return Mojo(errors=[error])
     units = [files.Unit(kept.module_file(cache, one.text), kernel=one.symbol) for one in made.modules]
-    keys = [verdicts.key_of(one, asked.policy) for one in made.modules]
-    outcomes = [verdicts.load(cache, key) for key in keys]
+    questions = [verdicts.question(one, asked.policy) for one in made.modules]
+    outcomes = [verdicts.load(cache, one) for one in questions]
     missing = [at for at, one in enumerate(outcomes) if one is None]
     checked = _checked([units[at] for at in missing], asked.policy, jobs, quiet=settings.quiet)
     for at, outcome in zip(missing, checked, strict=True):
-        verdicts.save(cache, keys[at], outcome)
+        verdicts.save(cache, questions[at], outcome)
         outcomes[at] = outcome
     named = [verdicts.at_kernel(one, by) for one, by in zip(outcomes, made.modules, strict=True) if one is not None]
     return Mojo(units, named, made.findings, (), made.made_of, str(mojo_compiler.program.parent.parent))
@@ -197,12 +197,14 @@ def _arguments() -> list[str]:
 
 def _keep_receipt(made: Mojo, named: Sequence[str], run: Run, settings: Settings, before: str) -> None:
     """Keep what this check said, for the next one with the same arguments; `before` is its configuration's state."""
+    from toolchain.air import made_by
     from toolchain.cli import warm_air
 
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         _text(run, settings)
     inputs = [*named, *(path for one in made.made_of for path in (*one.files, *one.absent))]
+    inputs += [str(path) for path in (made_by.scanner(), *made_by.llvm_files())]
     with contextlib.suppress(OSError):  # then the next run is as slow as this one
         warm_air.keep(
             _arguments(),
