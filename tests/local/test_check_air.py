@@ -171,6 +171,27 @@ def test_a_project_says_what_is_checked_and_allowed(toolchain: Toolchain) -> Non
     assert check(toolchain, "--project", toolchain.here).status == 2
 
 
+def test_profiles_are_demanded_by_the_project_and_by_option(toolchain: Toolchain) -> None:
+    path = toolchain.here / "a.ll"
+    path.write_bytes(kernel("%x = call float @air.simd_sum.f32(float 1.0)", "declare float @air.simd_sum.f32(float)"))
+    assert check(toolchain, path).status == 0
+    assert check(toolchain, path, "--profile", "apple7", "--profile", "macos15").status == 0
+    ended = check(toolchain, path, "--profile", "apple6", "--json")
+    assert ended.status == 1
+    assert ended.json()["profiles"] == ["apple6"]
+    assert [one["rule"] for one in ended.json()["findings"]] == ["AIR-P2"]
+    assert "expected one of apple4" in check(toolchain, path, "--profile", "m1").stderr
+    assert check(toolchain, path, "--profile", "m1").status == 2
+    project = toolchain.here / "toolchain.toml"
+    project.write_text('[air]\nmodules = ["a.ll"]\nprofiles = ["macos14"]\n', encoding="utf-8")
+    ended = check(toolchain, "--project", toolchain.here, "--profile", "apple6", "--json")
+    assert {one["rule"] for one in ended.json()["findings"]} == {"AIR-P1", "AIR-P2"}
+    project.write_text('[air]\nmodules = ["a.ll"]\nprofiles = ["apple1"]\n', encoding="utf-8")
+    ended = check(toolchain, "--project", toolchain.here)
+    assert ended.status == 17
+    assert re.search(r"toolchain\.toml:3: .*there is no 'apple1'", ended.stderr)
+
+
 def test_growth_beyond_the_baseline_fails(toolchain: Toolchain) -> None:
     path, baseline = toolchain.here / "a.ll", toolchain.here / "baseline.json"
     path.write_bytes(kernel())

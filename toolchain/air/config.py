@@ -5,6 +5,7 @@ modules = ["src/raster.mojo", "build/*.ll"]
 include = ["src"]
 target = "metal:4"
 fail-on = "warning"                # or "error"
+profiles = ["apple7", "macos15"]   # GPUs and systems that it must run on
 
 [air.limits]
 helper-copies = 8
@@ -28,6 +29,7 @@ from pathlib import Path
 
 from toolchain import toml
 from toolchain.air.rules.checking import Allowance, Limits, Policy, rules
+from toolchain.air.rules.profiles import PROFILES
 from toolchain.errors import AirError
 from toolchain.files import read_regular
 from toolchain.rules.rule import FAIL_ON, Severity
@@ -76,7 +78,7 @@ def load(folder: Path) -> Project:
 
 
 def _read(table: Table, folder: Path) -> Project:
-    table.only(("modules", "include", "target", "fail-on", "limits", "severity", "allow"))
+    table.only(("modules", "include", "target", "fail-on", "profiles", "limits", "severity", "allow"))
     fail_on = table.text("fail-on", pattern=re.compile("error|warning"), form="'error' or 'warning'")
     return Project(
         folder=folder,
@@ -84,7 +86,7 @@ def _read(table: Table, folder: Path) -> Project:
         include=tuple(table.texts("include", what="folders")) if "include" in table.values else (),
         target=table.text("target"),
         fail_on=Severity(fail_on) if fail_on else FAIL_ON,
-        policy=Policy(_severities(table), _allowances(table), _limits(table)),
+        policy=Policy(_severities(table), _allowances(table), _limits(table), _profiles(table)),
     )
 
 
@@ -99,6 +101,14 @@ def _limits(table: Table) -> Limits:
     inner.only(tuple(names))
     found = {names[key]: inner.integer(key, minimum=1) for key in inner.values if key in names}
     return Limits(**{name: value for name, value in found.items() if value is not None})
+
+
+def _profiles(table: Table) -> tuple[str, ...]:
+    found = table.texts("profiles", what="profiles") if "profiles" in table.values else ()
+    for name in found:
+        if name not in PROFILES:
+            table.problem("profiles", f"profiles: there is no {name!r}; expected some of {', '.join(PROFILES)}")
+    return tuple(found)
 
 
 def _severities(table: Table) -> tuple[tuple[str, Severity], ...]:

@@ -43,6 +43,7 @@ class Run:
     kernels: tuple[KernelSummary, ...]
     errors: tuple[AirError, ...]
     fail_on: Severity
+    profiles: tuple[str, ...]
 
     def fails(self, finding: AirFinding) -> bool:
         """Whether the check fails because of a finding."""
@@ -63,6 +64,13 @@ class Run:
 @click.option("--project", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Project folder [.].")
 @click.option("--target", help="What Mojo compiles for [metal:4].")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes [one for each core].")
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="NAME",
+    help="Also what a GPU or a system takes (apple4 to apple9, mac2, macos11 to macos27); repeat.",
+)
 @fail_on_option
 @click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="Fail where a kernel grew.")
 @click.option("--save-baseline", type=click.Path(dir_okay=False, path_type=Path), help="Write the baseline anew.")
@@ -83,6 +91,7 @@ def air(
     project: Path,
     target: str | None,
     jobs: int | None,
+    profiles: tuple[str, ...],
     fail_on: Severity | None,
     baseline: Path | None,
     save_baseline: Path | None,
@@ -104,7 +113,7 @@ def air(
     if (graph is None) != (output is None):
         raise click.UsageError("--graph KERNEL and -o FILE go together")
     before = _configuration(os.path.abspath(project / config.FILE_NAME))  # noqa: PTH100
-    asked = config.load(project)
+    asked = _with_profiles(config.load(project), profiles)
     known = baselines.load(baseline) if baseline else None
     number = jobs or os.cpu_count() or 1
     sources, rest = _parted(paths or _project_paths(asked))
@@ -126,6 +135,7 @@ def air(
         kernels=kernels,
         errors=(*errors, *(one.error for one in outcomes if one.error)),
         fail_on=fail_on or asked.fail_on,
+        profiles=asked.policy.profiles,
     )
     if save_baseline:
         _write(save_baseline, baselines.dump(kernels).encode())
@@ -151,6 +161,17 @@ class Mojo:
     errors: Sequence[AirError] = ()
     made_of: Sequence[Reached] = ()
     root: str = ""
+
+
+def _with_profiles(asked: Project, profiles: Sequence[str]) -> Project:
+    """The project with more profiles demanded."""
+    from toolchain.air.rules.profiles import PROFILES
+
+    unknown = [name for name in profiles if name not in PROFILES]
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r}: expected one of {', '.join(PROFILES)}", param_hint="--profile")
+    every = tuple(dict.fromkeys((*asked.policy.profiles, *profiles)))
+    return replace(asked, policy=replace(asked.policy, profiles=every))
 
 
 def _parted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
@@ -344,6 +365,7 @@ def _json(run: Run, settings: Settings) -> None:
         {
             "ok": run.ok,
             "fail_on": run.fail_on.value,
+            "profiles": list(run.profiles),
             "modules": run.modules,
             "functions": run.functions,
             "calls": run.calls,

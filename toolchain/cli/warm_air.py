@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # What is read, asked and said when nothing is as it was: all but bundles and the host.
 _CODE = ("air", "build/process.py", "cli", "findings.py", "install.py", "installed.py", "pins", "rules", "toml")
-_VALUES = ("--root", "--pins", "--cache", "--project", "--target", "--jobs", "-j", "--fail-on")
+_VALUES = ("--root", "--pins", "--cache", "--project", "--target", "--jobs", "-j", "--fail-on", "--profile")
 
 
 def nothing_changed(arguments: list[str]) -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from toolchain.air.rules import calls, emission, entries, takes, verify, warnings
+from toolchain.air.rules import calls, demands, emission, entries, takes, verify, warnings
 from toolchain.air.rules.rule import RULES, AirFinding, Rule
 from toolchain.air.rules.subject import Limits, Subject
 from toolchain.rules.rule import Severity
 
 # Importing a family registers its rules.
-FAMILIES = (calls, verify, entries, emission, takes, warnings)
+FAMILIES = (calls, verify, entries, emission, takes, demands, warnings)
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,12 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Policy:
-    """What a project makes of findings: raised severities, allowances, limits."""
+    """What a project makes of findings: raised severities, allowances, limits; and the profiles that it demands."""
 
     severities: tuple[tuple[str, Severity], ...] = ()
     allowances: tuple[Allowance, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    profiles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class KernelSummary:
 
 def rules() -> list[Rule]:
     """All rules, in their families' order."""
-    return sorted(RULES.values(), key=lambda one: ("ABCDEWG".index(one.id[4]), int(one.id[5:])))
+    return sorted(RULES.values(), key=lambda one: ("ABCDEPWG".index(one.id[4]), int(one.id[5:])))
 
 
 def check(subject: Subject, policy: Policy | None = None) -> list[AirFinding]:

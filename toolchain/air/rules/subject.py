@@ -27,12 +27,13 @@ class Limits:
 @dataclass(frozen=True)
 class Subject:
     """A module under check. `expected` are the entries that it must have, where its maker told; `complaint` is what
-    LLVM says of it."""
+    LLVM says of it; `profiles` are names of those that are demanded."""
 
     module: Module
     limits: Limits = field(default_factory=Limits)
     expected: tuple[str, ...] | None = None
     complaint: Complaint | None = None
+    profiles: tuple[str, ...] = ()
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
