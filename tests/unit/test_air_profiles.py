@@ -58,7 +58,7 @@ def test_a_minor_version_is_of_its_system() -> None:
 )
 def test_gpus_lack_what_the_tables_say(name: str, lacking: set[str]) -> None:
     text = calling(name)
-    assert {gpu for gpu in GPUS if ("AIR-P2", "error") in said(text, gpu)} == lacking
+    assert {gpu for gpu in GPUS if ("AIR-P2", "warning") in said(text, gpu)} == lacking
     assert said(text) - {("AIR-E7", "error")} == set()
     found = [one for one in findings(text, verify=False, profiles=tuple(GPUS)) if one.rule == "AIR-P2"]
     assert len(found) == bool(lacking)  # one for all GPUs together

@@ -17,6 +17,7 @@ from toolchain.air.rules.profiles import (
 from toolchain.air.rules.rule import AirFinding, rule
 from toolchain.air.rules.subject import Subject
 from toolchain.air.rules.versions import air_version, language_version, target_of
+from toolchain.rules.rule import Severity
 
 
 @rule(
@@ -51,11 +52,13 @@ def _words(version: Version) -> str:
 @rule(
     "AIR-P2",
     "a demanded GPU has what is called",
+    severity=Severity.WARNING,
     why="An operation that a family has not fails when the pipeline is made, long after the library was loaded, with "
     "a message that names no function.",
     mend="Take another way on such GPUs, chosen when the kernel is compiled; or demand a newer family.",
     source=f"{FEATURES_SOURCE}; ml-explore/mlx-swift-examples#72",
-    limits="Known by the names of intrinsics. Types (bfloat) and what a host asks for are not looked at.",
+    limits="Known by the names of intrinsics. Types (bfloat) and what a host asks for are not looked at. A warning, since "
+    "a table says less than a device: mlx.metallib 0.32.4 shifts and fills in 304 kernels, which some Apple7 may do.",
 )
 def features(subject: Subject) -> Iterator[AirFinding]:
     """Callees by the feature that they are of."""
