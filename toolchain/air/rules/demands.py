@@ -57,8 +57,9 @@ def _words(version: Version) -> str:
     "a message that names no function.",
     mend="Take another way on such GPUs, chosen when the kernel is compiled; or demand a newer family.",
     source=f"{FEATURES_SOURCE}; ml-explore/mlx-swift-examples#72",
-    limits="Known by the names of intrinsics. Types (bfloat) and what a host asks for are not looked at. A warning, since "
-    "a table says less than a device: mlx.metallib 0.32.4 shifts and fills in 304 kernels, which some Apple7 may do.",
+    limits="Known by the names of intrinsics. Types (bfloat) and what a host asks for are not looked at. A warning, "
+    "since a table says less than a device: mlx.metallib 0.32.4 shifts and fills in 304 kernels, which some Apple7 may "
+    "do.",
 )
 def features(subject: Subject) -> Iterator[AirFinding]:
     """Callees by the feature that they are of."""
