@@ -1,5 +1,7 @@
 #include "grammar.hpp"
 
+#include <algorithm>
+
 namespace dream::air
 {
 
@@ -50,7 +52,7 @@ TypeId Grammar::any_type(int depth)
     case '<':
     case '[':
     case '{':
-        read = bracketed_type(depth);
+        read = spelled_type(depth);
         break;
     default:
     {
@@ -102,6 +104,19 @@ TypeId Grammar::any_type(int depth)
     }
     }
     return end_of(read);
+}
+
+TypeId Grammar::spelled_type(int depth)
+{
+    const std::size_t offset = text_.offset();
+    auto& known = spelled_[(text_.bytes() * 0x9e37'79b1U) >> 26];
+    for (const Spelled& spelled : known)
+        if (!spelled.text.empty() && text_.pass_exactly(spelled.text))
+            return spelled.type;
+    const TypeId type = bracketed_type(depth);
+    std::ranges::rotate(known, known.end() - 1);
+    known.front() = {text_.since(offset), type};
+    return type;
 }
 
 TypeId Grammar::bracketed_type(int depth)

@@ -145,11 +145,22 @@ private:
         return read;
     }
     [[nodiscard]] TypeId bracketed_type(int depth);
+    [[nodiscard]] TypeId spelled_type(int depth);
     [[nodiscard]] TypeId structure_type(bool packed, int depth);
     void elements(char closer, int depth);
     [[nodiscard]] Value expression(std::string_view word, int depth);
     [[nodiscard]] Value word_value(int depth);
     void attribute_rest(std::string_view word);
+
+    // Types in brackets as they were spelled: a body names the same ones over and over, and what begins with a bracket
+    // and is spelled alike is the same type. By their first bytes, the last few of each.
+    struct Spelled
+    {
+        std::string_view text;
+        TypeId type = 0;
+    };
+    static constexpr std::size_t ways = 4;
+    std::array<std::array<Spelled, ways>, 64> spelled_{};
 };
 
 } // namespace dream::air

@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from toolchain import _native
 from toolchain.errors import AirError
@@ -151,6 +151,8 @@ class Module:
 KERNEL_ATTRIBUTE = "metal.kernel=true"
 EXTERNALLY_DEFINED = "section=air.externally_defined"
 """How Apple's compiler marks declarations that the system provides, such as those of Metal Performance Primitives."""
+_RECORDS = (Function, Call, Fact, Global, Argument, Kernel)
+"""What the reader makes: native/python/air.cpp fills their fields in order."""
 _OTHER_ENTRIES = ("vertex", "fragment", "visible", "intersection", "mesh", "object", "extern")
 
 
@@ -163,7 +165,7 @@ def parse(text: bytes, *, file: str) -> Module:
     if len(text) > MAX_TEXT_BYTES:
         raise AirError(f"{file}: expected at most {MAX_TEXT_BYTES:,} bytes of AIR in a module, got {len(text):,}")
     try:
-        triple, layout, source, functions, variables, groups, metadata, kernels = _native.air_scan(text)
+        triple, layout, source, functions, variables, groups, metadata, kernels = _native.air_scan(text, _RECORDS)
     except _native.AirFormatError as error:
         message, line, column = error.args
         raise AirError(
@@ -176,15 +178,10 @@ def parse(text: bytes, *, file: str) -> Module:
         triple=triple,
         data_layout=layout,
         source_name=source,
-        functions={one[0]: _function(one) for one in functions},
-        globals=tuple(Global._make(one) for one in variables),
+        functions=functions,
+        globals=variables,
         attribute_groups=groups,
         metadata=metadata,
-        kernels=tuple(Kernel(name, tuple(map(Argument._make, found)), bad) for name, found, bad in kernels),
+        kernels=kernels,
         text_bytes=len(text),
     )
-
-
-def _function(fields: tuple[Any, ...]) -> Function:
-    *head, calls, facts = fields
-    return Function._make((*head, tuple(map(Call._make, calls)), tuple(map(Fact._make, facts))))
