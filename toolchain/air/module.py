@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from toolchain import _native
@@ -112,11 +110,10 @@ class Kernel(NamedTuple):
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Module:
+class Module(NamedTuple):
     """One module. `file` is its name in messages; of the attribute groups, words and keys that start with `metal.`
-    are kept; `metadata` holds, for each named metadata of AIR but the kernels, the
-    first operands of its first node as text."""
+    are kept; `metadata` holds, for each named metadata of AIR but the kernels, the first operands of its first node as
+    text. `from_mojo` is whether it is in Mojo's dialect of AIR: kernels carry the attribute `metal.kernel`."""
 
     file: str
     triple: str
@@ -128,13 +125,7 @@ class Module:
     metadata: Mapping[str, tuple[str, ...]]
     kernels: tuple[Kernel, ...]
     text_bytes: int
-
-    @cached_property
-    def from_mojo(self) -> bool:
-        """Whether it is in Mojo's dialect of AIR: kernels carry the attribute `metal.kernel`."""
-        return any(KERNEL_ATTRIBUTE in group for group in self.attribute_groups.values()) or any(
-            KERNEL_ATTRIBUTE in one.attributes for one in self.functions.values()
-        )
+    from_mojo: bool
 
     @property
     def other_entries(self) -> tuple[str, ...]:
@@ -184,4 +175,6 @@ def parse(text: bytes, *, file: str) -> Module:
         metadata=metadata,
         kernels=kernels,
         text_bytes=len(text),
+        from_mojo=any(KERNEL_ATTRIBUTE in group for group in groups.values())
+        or any(KERNEL_ATTRIBUTE in one.attributes for one in functions.values()),
     )
