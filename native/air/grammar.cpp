@@ -68,24 +68,6 @@ TypeId Grammar::any_type(int depth)
         }
         switch (word_of(word))
         {
-        case Word::type_ptr:
-        {
-            std::uint32_t space = 0;
-            if (text_.peek() == 'a')
-            {
-                const std::string_view next = text_.word();
-                if (next == "addrspace")
-                {
-                    text_.expect('(');
-                    space = text_.number32();
-                    text_.expect(')');
-                }
-                else
-                    text_.back_to(next);
-            }
-            read = types_.pointer(space);
-            break;
-        }
         case Word::type_simple:
             read = types_.simple(word);
             break;
@@ -104,6 +86,20 @@ TypeId Grammar::any_type(int depth)
     }
     }
     return end_of(read);
+}
+
+std::uint32_t Grammar::address_space()
+{
+    const std::string_view word = text_.word();
+    if (word != "addrspace")
+    {
+        text_.back_to(word);
+        return 0;
+    }
+    text_.expect('(');
+    const std::uint32_t number = text_.number32();
+    text_.expect(')');
+    return number;
 }
 
 TypeId Grammar::spelled_type(int depth)

@@ -142,7 +142,6 @@ public:
             stop_expecting(std::string{'`', c, '`'});
     }
     void step() { ++at_; }
-    void back(std::size_t bytes) { at_ -= bytes; }
     void back_to(std::string_view part) { at_ = part.data(); }
 
     // The keyword at the cursor, empty where there is none.
