@@ -412,18 +412,21 @@ bool Grammar::function_attribute(Function* function)
             function->groups.push_back(group);
         return true;
     }
-    std::string attribute;
     if (c == '"')
     {
-        attribute = text_.quoted();
-        if (text_.take('='))
+        const std::string_view key = text_.quoted();
+        std::string_view value;
+        const bool valued = text_.take('=');
+        if (valued)
         {
             if (text_.peek() != '"')
                 text_.stop_expecting("a string");
-            attribute += "=" + std::string(text_.quoted());
+            value = text_.quoted();
         }
-        if (function != nullptr)
-            function->attributes.push_back(unescaped(attribute));
+        // Of the dozens that a compiler notes for itself, only Metal's own are asked for.
+        const bool asked = key.starts_with("metal.") || key.find('\\') != std::string_view::npos;
+        if (function != nullptr && asked)
+            function->attributes.push_back(unescaped(valued ? std::string(key) + "=" + std::string(value) : std::string(key)));
         return true;
     }
     if (!characters::is(c, characters::letter))
@@ -435,10 +438,9 @@ bool Grammar::function_attribute(Function* function)
         text_.back_to(word);
         return false;
     }
-    attribute = word;
     attribute_rest(word);
     if (function != nullptr)
-        function->attributes.push_back(std::move(attribute));
+        function->attributes.emplace_back(word);
     return true;
 }
 

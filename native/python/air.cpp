@@ -48,12 +48,7 @@ public:
         nb::dict groups;
         for (const auto& [number, attributes] : module_.attribute_groups)
         {
-            // Of the many that a compiler notes for itself, rules ask for words and for Metal's own.
-            nb::list asked;
-            for (const std::string& one : attributes)
-                if (one.find('=') == std::string::npos || one.starts_with("metal."))
-                    asked.append(text(one));
-            groups[nb::int_(number)] = nb::frozenset(asked);
+            groups[nb::int_(number)] = nb::frozenset(strings(attributes));
         }
         nb::dict named;
         for (const auto& [name, node] : module_.named_metadata)

@@ -29,11 +29,14 @@ from toolchain.rules.rule import Severity
     source=SYSTEMS_SOURCE,
     limits="Only of macOS. What the host could still ask the system for is not seen.",
 )
-def systems(subject: Subject) -> Iterator[AirFinding]:
+def loads(subject: Subject) -> Iterator[AirFinding]:
     """Versions of AIR and of the language, and the deployment target."""
+    systems = [SYSTEMS[name] for name in subject.profiles if name in SYSTEMS]
+    if not systems:
+        return
     module = subject.module
     air, language, target = air_version(module), language_version(module), target_of(module)
-    for system in (SYSTEMS[name] for name in subject.profiles if name in SYSTEMS):
+    for system in systems:
         wrong = []
         if air and air > system.air:
             wrong.append((f"AIR {_words(system.air)} or older", f"AIR {_words(air)}"))
@@ -96,8 +99,9 @@ def _has(gpu: Gpu, apple: int, *, mac2: bool) -> bool:
 def limits(subject: Subject) -> Iterator[AirFinding]:
     """Threadgroup memory, textures, samplers, and buffers of the constant address space."""
     module = subject.module
-    shared = sum(one.size_bytes for one in module.globals if one.address_space == 3)
-    for gpu in (GPUS[name] for name in subject.profiles if name in GPUS):
+    gpus = [GPUS[name] for name in subject.profiles if name in GPUS]
+    shared = sum(one.size_bytes for one in module.globals if one.address_space == 3) if gpus else 0
+    for gpu in gpus:
         for kernel in subject.kernels:
             function = module.functions.get(kernel.symbol)
             used = {
