@@ -29,9 +29,9 @@ class Subject:
     """A module under check. `expected` are the entries that it must have, where its maker told; `complaint` is what
     LLVM says of it; `profiles` are names of those that are demanded.
 
-    `defined` are the functions with a body, `eventful` those of them that a fact is told of (in most modules of a library
-    none), `nested` whether any of them calls one of them. Nearly every rule asks, of thousands of modules in a run:
-    none of these is a cached property, which takes a lock.
+    `defined` are the functions with a body, `eventful` those of them that a fact is told of (in most modules of a
+    library none), `nested` whether any of them calls one of them. Nearly every rule asks, of thousands of modules in a
+    run: none of these is a cached property, which takes a lock.
     """
 
     module: Module
