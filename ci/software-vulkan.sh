@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A Vulkan without a GPU, for tests/gpu: Mesa's lavapipe, and SwiftShader out of Debian's chromium-common, unpacked to
-# build/swiftshader. As root on Debian it brings what is missing; otherwise it says what that is, and exits with 1.
+# build/swiftshader; and Vulkan's headers, for tests/local/test_vulkan_abi.py. As root on Debian it brings what is missing; otherwise it says what that is, and exits with 1.
 #
 # Both are listed together, since slang-rhi wants the instance extension VK_KHR_xlib_surface, which SwiftShader lacks,
 # and the device extension VK_KHR_shader_non_semantic_info, which lavapipe before Mesa 23 lacks.
@@ -11,11 +11,13 @@ place=build/swiftshader
 say() { printf '%s\n' "$*" >&2; }
 has_lavapipe() { compgen -G '/usr/share/vulkan/icd.d/lvp_icd*.json' >/dev/null; }
 has_loader() { /sbin/ldconfig -p 2>/dev/null | grep 'libvulkan\.so\.1' >/dev/null; }
+has_headers() { [ -e /usr/include/vulkan/vulkan_core.h ]; }
 has_swiftshader() { [ -e "$place/vk_swiftshader_icd.json" ] || [ -e /usr/lib/chromium/vk_swiftshader_icd.json ]; }
 
 missing() {
     has_lavapipe || echo mesa-vulkan-drivers
     has_loader || echo libvulkan1
+    has_headers || echo libvulkan-dev
 }
 
 updated=
@@ -24,7 +26,7 @@ update() {
     updated=yes
 }
 
-if ! has_lavapipe || ! has_loader; then
+if ! has_lavapipe || ! has_loader || ! has_headers; then
     packages=$(missing | tr '\n' ' ')
     if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
         say "No software Vulkan for tests/gpu. On Debian or Ubuntu: sudo apt-get install $packages"

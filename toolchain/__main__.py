@@ -2,34 +2,45 @@
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]  # what signal wraps, which takes as long as all of the warm path
+import _signal  # type: ignore[import-not-found]  # signal itself imports enum: longer than the whole warm path
 import errno
+import io
 import os
 import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would cost as much as the warm path
+    from collections.abc import Callable
     from types import FrameType
     from typing import TextIO
 
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 OUTPUT_LOST = 141  # what a shell reports for a process that SIGPIPE ended
 
 
 def main() -> None:
     """Run the command in sys.argv and exit with the code that its outcome means."""
-    _on_signals(_unwind)
     sys.stdout = sys.stdout or _unwritable()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # no letter that its encoding lacks ends a command
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.stderr = _Forgiving(sys.stderr or open(os.devnull, "w"))  # noqa: SIM115
+    _set_handlers(_die)
     try:
         try:
             status = _run(sys.argv[1:])
             sys.stdout.flush()
-            _on_signals(_signal.SIG_IGN)  # everything is done and said: whatever comes now comes too late
-        except BaseException as error:
-            end = _signal_in(error)
-            if end is None:
+        except KeyboardInterrupt:
+            status = _ended_by("SIGINT", 130)
+        except BaseException:
+            # Raised amid an import, a signal may come out as another error: Python 3.11 wraps what __set_name__ raises.
+            if _signalled is None:
                 raise
-            status = _ended_by(end.signal, end.status)
+            status = _ended_by(_signalled.signal, _signalled.status)
+        else:
+            if _signalled is not None:  # or be swallowed, where Python ignores whatever a callback raises
+                status = _ended_by(_signalled.signal, _signalled.status)
+            else:
+                _set_handlers(_signal.SIG_IGN)  # all is done and said; the interpreter's own end changes nothing
     except OSError as error:
         if error.filename is not None:  # not of the output
             raise
@@ -41,7 +52,7 @@ def main() -> None:
             # The interpreter flushes once more when it ends, and must not complain of the same thing again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = OUTPUT_LOST
-        _on_signals(_signal.SIG_IGN)
+        _set_handlers(_signal.SIG_IGN)
     sys.exit(status)
 
 
@@ -72,22 +83,12 @@ class _Signalled(SystemExit):
         self.status = status
 
 
-def _signal_in(error: BaseException) -> _Signalled | None:
-    """The signal behind what ended a command: other code may wrap it, as Python does that makes a class just then."""
-    seen: BaseException | None = error
-    while seen is not None and not isinstance(seen, _Signalled):
-        if isinstance(seen, KeyboardInterrupt):  # click's way to say so
-            return _Signalled("SIGINT", 130)
-        seen = seen.__cause__ or seen.__context__
-    return seen
-
-
 def _ended_by(signal: str, status: int) -> int:
     """Say so, in one line and, where JSON was asked for and none was begun, in its document. Returns `status`."""
     from toolchain.cli import document
     from toolchain.errors import as_json
 
-    _on_signals(_end_at_once)  # everything is undone; and whoever reads our output may never do so
+    _set_handlers(_signal.SIG_DFL)  # everything is undone; and whoever reads our output may never do so
     sys.stderr.write(f"interrupted by {signal}\n")
     if document.wanted(sys.argv[1:]):
         document.show_end(as_json("interrupted", status, f"interrupted by {signal}", details={"signal": signal}))
@@ -138,27 +139,27 @@ def _run(arguments: list[str]) -> int:
             return 0
     from toolchain.cli.main import main as run
 
+    _set_handlers(_unwind)  # only here: above, nothing needs to be undone
     return run()
 
 
-# Those of this system that end a process from outside. SIGTERM and SIGHUP unwind as Ctrl-C does, so that staging
-# folders go and no compiler goes on alone.
-_ENDING = {int(getattr(_signal, name)): name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(_signal, name)}
+_signalled: _Signalled | None = None  # the signal that `_unwind` answered
 
-
-# How soon a signal that came during an import is looked at again.
 _AFTER_IMPORT_S = 0.002
-_waiting: list[int] = []  # signals that did
+_deferred: list[int] = []  # signals that came during imports
 
 
 def _unwind(number: int, frame: FrameType | None) -> None:
+    """SIGTERM and SIGHUP unwind as Ctrl-C does, so that staging folders go and no compiler goes on alone."""
+    global _signalled  # noqa: PLW0603 - for the whole process, as signals are
     if _is_importing(frame) and hasattr(_signal, "setitimer"):
-        # What is raised in an import may be wrapped (__set_name__) or lost (the callbacks of its locks).
-        _waiting.append(number)
+        # What is raised in an import may be wrapped (__set_name__) or lost (the callbacks of its locks): look again.
+        _deferred.append(number)
         _signal.signal(_signal.SIGALRM, lambda _, later: _unwind(number, later))
         _signal.setitimer(_signal.ITIMER_REAL, _AFTER_IMPORT_S)
         return
-    raise _Signalled(_ENDING[number], 128 + number)
+    _signalled = _Signalled(_name_of(number), 128 + number)
+    raise _signalled
 
 
 def _is_importing(frame: FrameType | None) -> bool:
@@ -170,15 +171,32 @@ def _is_importing(frame: FrameType | None) -> bool:
     return False
 
 
-def _end_at_once(number: int, frame: FrameType | None) -> None:
-    os._exit(128 + number)
+def _die(number: int, frame: FrameType | None) -> None:
+    """End at once, with the words of `_ended_by` and nothing imported: amid an import nothing else is safe."""
+    name, status = _name_of(number), 128 + number
+    said = [(2, f"interrupted by {name}\n")]
+    if any(argument.partition("=")[0] == "--json" for argument in sys.argv):
+        details = f'"details": {{"signal": "{name}"}}, "error": "interrupted", "exit_code": {status}'
+        said.append((1, f'{{{details}, "hint": null, "message": "interrupted by {name}"}}\n'))
+    for stream, text in said:
+        try:  # noqa: SIM105 - contextlib is not imported yet
+            os.write(stream, text.encode())
+        except OSError:
+            pass
+    os._exit(status)
 
 
-def _on_signals(handler: object) -> None:
-    for number in _ENDING:
-        if _signal.getsignal(number) != _signal.SIG_IGN:  # what our parent had ignored stays so
+def _name_of(number: int) -> str:
+    return next(name for name in _SIGNALS if getattr(_signal, name, None) == number)
+
+
+def _set_handlers(handler: Callable[[int, FrameType | None], None] | int) -> None:
+    """Have signals that end a process answered so from now on."""
+    for name in _SIGNALS:
+        number = getattr(_signal, name, None)
+        if number is not None and _signal.getsignal(number) != _signal.SIG_IGN:  # what our parent had ignored stays so
             _signal.signal(number, handler)
-    if _waiting:  # the alarm is ours, and what it is for has come
+    if _deferred:  # the alarm is ours, and what it is for has come, or comes too late
         _signal.signal(_signal.SIGALRM, _signal.SIG_IGN)
 
 

@@ -6,7 +6,7 @@ import re
 from urllib.parse import urlsplit, urlunsplit
 
 # Bytes to this machine cannot be changed on their way, so a mirror here needs no TLS (as browsers see it, too).
-LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
+LOOPBACK = frozenset({"127.0.0.1", "::1"})  # `localhost` can be made to mean another
 
 RULE = f"https, or http from this machine ({', '.join(sorted(LOOPBACK))})"
 
@@ -23,6 +23,6 @@ def without_credentials(url: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
-def masked(text: str) -> str:
+def hide_login(text: str) -> str:
     """What a person wrote in a URL's place, maybe no URL at all, without what looks like a user and a password."""
     return re.sub(r"^([A-Za-z][A-Za-z0-9+.-]*://)?[^/]*@", r"\1***@", text)

@@ -10,6 +10,7 @@ import contextlib
 import dataclasses
 import os
 import re
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -28,7 +29,7 @@ from toolchain.pins import Archive, Pin, PinSet, Profile, require_minimum
 from toolchain.receipt import HOST_SOURCES
 from toolchain.sources.cache.store import VerifiedArchive
 from toolchain.sources.trees import tree
-from toolchain.sources.unwritable import unwritable
+from toolchain.sources.unwritable import is_read_only, unwritable
 
 # Where an unpacked Slang says its version, when no record of ours does: releases in CMake's file, all of them in names.
 _VERSION_FILES = ("lib/cmake/slang/slangConfigVersion.cmake", "cmake/slangConfigVersion.cmake")
@@ -94,12 +95,13 @@ def build(pins: PinSet, request: Request, job: Job) -> Built:
     inputs = (gathered.inputs.slang, *([gathered.inputs.rhi] if gathered.inputs.rhi else []))
     final = request.output or installed.root_of(job.paths.toolchains, native.NAME, __version__, request.choice.key())
     _must_be_ours(final)
-    with _locked(folder, job):
+    with _locked(folder, job) as refusal, tempfile.TemporaryDirectory() as aside:
         prepared = native.prepare(
             request.choice,
             gathered.inputs,
-            folder=folder,
-            log=job.paths.toolchains / installed.LOGS / f"{folder.name}.log",
+            # Where nothing can be written, it is still to be seen whether anything has to be.
+            folder=folder if refusal is None else Path(aside, folder.name),
+            log=(job.paths.toolchains / installed.LOGS if refusal is None else Path(aside)) / f"{folder.name}.log",
             inputs_key=gathered.key,
             anew=job.force,
         )
@@ -107,6 +109,8 @@ def build(pins: PinSet, request: Request, job: Job) -> Built:
         host = standing.record.host if standing is not None else None
         if standing is not None and host is not None and host.fingerprint == prepared.fingerprint:
             return Built(standing, Outcome.PRESENT, inputs)
+        if refusal is not None:
+            raise refusal
         return Built(_make(prepared, gathered, final, request, job), Outcome.BUILT, inputs)
 
 
@@ -224,7 +228,9 @@ def _build_folder(request: Request, job: Job) -> Path:
 
 
 @contextlib.contextmanager
-def _locked(folder: Path, job: Job) -> Iterator[None]:
+def _locked(folder: Path, job: Job) -> Iterator[InstallError | None]:
+    """Hold the build folder's lock for the block, which gets the refusal where this user can write nothing there."""
+    refusal = None
     locks = job.paths.toolchains / installed.LOCKS
     with contextlib.ExitStack() as stack:
         try:
@@ -239,8 +245,10 @@ def _locked(folder: Path, job: Job) -> Iterator[None]:
                 )
             )
         except OSError as error:
-            raise unwritable(job.paths.toolchains, error) from error
-        yield
+            refusal = unwritable(job.paths.toolchains, error)
+            if not is_read_only(error):
+                raise refusal from error
+        yield refusal
 
 
 def _must_be_ours(final: Path) -> None:
@@ -258,10 +266,12 @@ def _must_be_ours(final: Path) -> None:
 
 
 def _standing(final: Path) -> Toolchain | None:
-    """The host at `final`, if it is whole and as it was sealed, by stat."""
+    """The host at `final`, if it is whole and as it was sealed; the lock is held, or nothing can be written."""
     try:
         found = installed.read(final)
-        tree.reopen(final)
+        opened = tree.reopen(final)
+        if opened.touched:
+            tree.retouch(opened)
     except InstallError:
         return None
     return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -29,7 +30,7 @@ from toolchain.progress import Progress
 from toolchain.sources.cache.store import VerifiedArchive
 from toolchain.sources.trees import patch, tree, tree_stat
 from toolchain.sources.trees.manifest import Manifest, TreeFile
-from toolchain.sources.unwritable import unwritable
+from toolchain.sources.unwritable import is_read_only, unwritable
 
 # Making the largest root (unpacking 1.5 GB, a build) takes minutes on a slow machine; past this, something hangs.
 LOCK_TIMEOUT_S = 1800.0
@@ -97,8 +98,8 @@ def install(pins: Sequence[Pin], job: Job) -> tuple[Installed, ...]:
         by_digest[verified.archive.sha256] = verified
     done = []
     for plan in plans:
-        with _locked(plan, job):
-            done.append(_install(plan, job, by_digest))
+        with _locked(plan, job) as refusal:
+            done.append(_install(plan, job, by_digest) if refusal is None else _as_it_stands(plan, job, refusal))
     return tuple(done)
 
 
@@ -141,18 +142,24 @@ def _require_place(root: Path) -> None:
         )
 
 
-def _present(plan: _Plan) -> Toolchain | None:
-    """The plan's root, if it stands there as it was sealed (by stat) and is the one planned."""
+def _present(plan: _Plan, *, retouch: bool = False) -> Toolchain | None:
+    """The plan's root, if it stands there as it was sealed and is the one planned; `retouch` where its lock is held."""
     try:
         toolchain = installed.read(plan.root)
-        tree.reopen(plan.root)
+        opened = tree.reopen(plan.root)
     except InstallError:
         return None
-    return toolchain if toolchain.record.key == plan.key else None
+    if toolchain.record.key != plan.key:
+        return None
+    if opened.touched and retouch:
+        tree.retouch(opened)
+    return toolchain
 
 
 @contextlib.contextmanager
-def _locked(plan: _Plan, job: Job) -> Iterator[None]:
+def _locked(plan: _Plan, job: Job) -> Iterator[InstallError | None]:
+    """Hold the root's lock for the block, which gets the refusal where this user can write nothing there."""
+    refusal = None
     locks = job.paths.toolchains / installed.LOCKS
     with contextlib.ExitStack() as stack:
         try:
@@ -166,10 +173,30 @@ def _locked(plan: _Plan, job: Job) -> Iterator[None]:
                 )
             )
         except OSError as error:
-            raise unwritable(job.paths.toolchains, error) from error
+            refusal, held = unwritable(job.paths.toolchains, error), False
+            if not is_read_only(error):
+                raise refusal from error
         if held:
             _remove_leftovers(plan.root)
-        yield
+        yield refusal
+
+
+def _as_it_stands(plan: _Plan, job: Job, refusal: InstallError) -> Installed:
+    """The installation that stands where nothing can be written, and so without a lock; raises `refusal` where one
+    would have to be made."""
+    toolchain = None if job.force else _present(plan)
+    if toolchain is None:
+        raise refusal
+    if plan.pin.recorder:
+        with tempfile.TemporaryDirectory() as work:
+            prepared = _prepare(toolchain.root, _digests(toolchain), Path(work), Path(work, "log"), job)
+        if not _is_recorder(toolchain, prepared):
+            raise InstallError(
+                f"the recorder in {plan.root} was built from other inputs, and cannot be built anew: {refusal.message}",
+                hint=refusal.hint,
+                details=refusal.details,
+            )
+    return Installed(toolchain, Outcome.PRESENT)
 
 
 def _remove_leftovers(root: Path) -> None:
@@ -188,7 +215,7 @@ def _install(plan: _Plan, job: Job, archives: dict[Sha256, VerifiedArchive]) -> 
 
 def _install_unguarded(plan: _Plan, job: Job, archives: dict[Sha256, VerifiedArchive]) -> Installed:
     stood = plan.root.exists()
-    toolchain = None if job.force else _present(plan)
+    toolchain = None if job.force else _present(plan, retouch=True)
     if toolchain is None:
         missing = [one for one in plan.archives if one.sha256 not in archives]
         if missing:  # the root was right when the command began, and is not any more
@@ -216,7 +243,7 @@ def _make(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive]) -> Toolcha
         built = None
         if plan.pin.recorder:
             digests = [one.sha256 for one in plan.archives]
-            prepared = _prepare(root, digests, staging, plan.root, job)
+            prepared = _prepare(root, digests, staging, _log(plan.root), job)
             manifest, built = _add_recorder(root, manifest, prepared, staging, job)
         record = _record(plan, job, archives, built)
         tree.seal(root, manifest, record=record.to_json())
@@ -224,8 +251,12 @@ def _make(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive]) -> Toolcha
     return Toolchain(plan.root, record)
 
 
-def _prepare(root: Path, archives: Sequence[Sha256], work: Path, final: Path, job: Job) -> recorder.Prepared:
-    log = final.parent / installed.LOGS / f"{final.name}.log"  # outlives the staging folder, for when the build fails
+def _log(root: Path) -> Path:
+    """Where the output of a root's build goes: beside the roots, so that it outlives a build that fails."""
+    return root.parent / installed.LOGS / f"{root.name}.log"
+
+
+def _prepare(root: Path, archives: Sequence[Sha256], work: Path, log: Path, job: Job) -> recorder.Prepared:
     return recorder.prepare(root, sources=job.native, work=work / "build", log=log, archives=archives)
 
 
@@ -251,17 +282,25 @@ def _add_recorder(
 
 def _update_recorder(toolchain: Toolchain, job: Job) -> Toolchain | None:
     """Build the recorder anew in a root whose tree is right; None when it is already what would be built."""
-    digests = [archive.sha256 for archive in toolchain.record.archives]
     with tree.staged(toolchain.root) as work:
-        prepared = _prepare(toolchain.root, digests, work, toolchain.root, job)
-        standing = toolchain.record.recorder
-        if standing is not None and standing.fingerprint == prepared.fingerprint:
+        prepared = _prepare(toolchain.root, _digests(toolchain), work, _log(toolchain.root), job)
+        if _is_recorder(toolchain, prepared):
             return None
         manifest = tree.read_manifest(toolchain.root)
         manifest, built = _add_recorder(toolchain.root, manifest, prepared, work, job)
         record = dataclasses.replace(toolchain.record, recorder=built, made_by=made_by())
         tree.seal(toolchain.root, manifest, record=record.to_json())
     return Toolchain(toolchain.root, record)
+
+
+def _digests(toolchain: Toolchain) -> list[Sha256]:
+    return [archive.sha256 for archive in toolchain.record.archives]
+
+
+def _is_recorder(toolchain: Toolchain, prepared: recorder.Prepared) -> bool:
+    """Whether the recorder that stands is the one that would be built."""
+    standing = toolchain.record.recorder
+    return standing is not None and standing.fingerprint == prepared.fingerprint
 
 
 def _record(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive], built: RecorderRecord | None) -> Record:

@@ -135,9 +135,14 @@ class Toolchain:
     @property
     def again(self) -> str:
         """The command that makes this root anew."""
+        return self.look if self.record.host is not None else f"{self.look} --force"
+
+    @property
+    def look(self) -> str:
+        """The command that makes this root as far as it is not right, and records its times."""
         if (host := self.record.host) is not None:
             return f"toolchain build native --profile {self.record.profile.value} --build-type {host.build_type}"
-        return f"toolchain install {self.record.name} --profile {self.record.profile.value} --force"
+        return f"toolchain install {self.record.name} --profile {self.record.profile.value}"
 
     def environment(self) -> Environment:
         """What this root asks of its user's environment. A pin's `bin` may be there on some platforms alone."""
@@ -200,14 +205,22 @@ def is_ours(folder: Path) -> bool:
 
 
 def damage(toolchain: Toolchain) -> InstallError | None:
-    """What is not as it was installed, by stat, as the error for whoever needs the root whole; None where all is."""
-    if tree_stat.unchanged(str(toolchain.root)):
+    """What is not as it was installed, as the error for whoever needs the root whole; None where all is.
+
+    By stat, and where only times differ by every digest: see `is_touched`.
+    """
+    if not is_touched(toolchain):
         return None
     try:
         tree.reopen(toolchain.root)
     except InstallError as error:
         return InstallError(error.message, hint=toolchain.again, details=error.details)
     return None
+
+
+def is_touched(toolchain: Toolchain) -> bool:
+    """Whether a look, by stat, sees something else than was recorded: times alone after a copy, or damage."""
+    return not tree_stat.unchanged(str(toolchain.root))
 
 
 def find(
@@ -225,7 +238,7 @@ def find(
         return chosen[0]
     if not chosen:
         others = ", ".join(sorted({one.label for one in found})) or "nothing"
-        broken = "".join(f"; {path} is damaged" for path in damaged if is_root_of(path, name))
+        broken = "".join(f"; {path} is damaged" for path in damaged if path.name.startswith(f"{name}-"))
         near = "".join(f"; did you mean {one}?" for one in _near(name, {one.record.name for one in found}))
         raise InstallError(
             f"{name}{f' ({profile.value})' if profile else ''} is not installed in {toolchains}; "
@@ -249,9 +262,12 @@ def _near(name: str, names: set[str]) -> list[str]:
 
 
 def is_root_of(folder: Path, text: str) -> bool:
-    """Whether a folder, whose record may be lost, is called as a root of `text` is: NAME-VERSION-KEY."""
+    """Whether a folder, whose record may be lost, is called as a root of `text` is: NAME-VERSION-KEY.
+
+    A version with a hyphen has to be said: the rest of `slang-rhi-1.0-KEY` is no version of a tool `slang`.
+    """
     name, _, version = text.partition("@")
-    pattern = rf"{re.escape(name)}-{re.escape(version) if version else '[^-].*'}-[0-9a-f]{{12}}"
+    pattern = rf"{re.escape(name)}-{re.escape(version) if version else '[^-]+'}-[0-9a-f]{{12}}"
     return re.fullmatch(pattern, folder.name) is not None or _is_folder(folder, text)
 
 
@@ -297,7 +313,7 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
     ]
     for one in found:
         of_tree = verify_tree(one.root, tree.read_manifest(one.root), full=full)
-        findings += [replace(finding, hint=one.again) for finding in of_tree]
+        findings += [replace(found_, hint=one.look if found_.rule == "tree.time" else one.again) for found_ in of_tree]
     findings += [
         Finding("root.leftover", str(path), "nothing left over", "what a killed process left", "toolchain cache prune")
         for path in leftovers(toolchains)

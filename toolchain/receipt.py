@@ -16,6 +16,7 @@ RECORDER_SOURCES = ("cmake/LocalArchivesOnly.cmake", "cmake/SlangRoot.cmake", "l
 HOST_SOURCES = ("bundle", "cmake", "glue", "layout", "replay", "rhi", "slang")
 
 _TITLE = "gpu-toolchain receipt 1"
+_LONGEST_BYTES = 1 << 24  # real ones have some 10 KB; a device in a receipt's place may have no end
 
 # cmake-env-variables(7): the ones that reach a C++ build and do not begin with CMAKE_.
 _BUILD_VARIABLES = frozenset(
@@ -79,9 +80,14 @@ class Receipt:
 def write(path: str, kept: Receipt) -> None:
     """Keep a receipt at `path`, whose folder exists. Raises OSError."""
     temporary = f"{path}.{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write("\n".join((_TITLE, kept.root, kept.digest, kept.message, kept.state)))
-    os.replace(temporary, path)
+    try:
+        with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as file:
+            file.write("\n".join((_TITLE, kept.root, kept.digest, kept.message, kept.state)))
+        os.replace(temporary, path)
+    except OSError:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
 
 
 def _open_at_once(path: str, flags: int) -> int:
@@ -92,7 +98,7 @@ def read(path: str) -> Receipt | None:
     """The receipt at `path`; None where there is none that this version wrote."""
     try:
         with open(path, "rb", opener=_open_at_once) as file:
-            title, *parts = (file.read() or b"").decode("utf-8", "surrogateescape").split("\n", 4)
+            title, *parts = (file.read(_LONGEST_BYTES) or b"").decode("utf-8", "surrogateescape").split("\n", 4)
     except OSError:
         return None
     return Receipt(*parts) if title == _TITLE and len(parts) == 4 else None

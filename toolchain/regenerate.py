@@ -422,6 +422,13 @@ def _inputs(
     inputs += [Input(InputKind.OPTIONS, name, unit.digest) for name, unit in units.items()]
     inputs += [Input(InputKind.PROGRAM, name, digest) for name, digest in programs.items()]
     inputs.append(Input(InputKind.MANIFEST, manifest.path.name, Sha256.of_file(manifest.path)))
+    for one in inputs:
+        if one.name.encode("utf-8", "replace").decode() != one.name:
+            raise BundleError(
+                f"{manifest.path}: a bundle says in UTF-8 what it was made from, and the name of {one.name} is none",
+                hint="rename that file",
+                details={"file": one.name},
+            )
     return tuple(sorted(inputs, key=lambda one: (one.kind, one.name.encode())))
 
 

@@ -170,6 +170,8 @@ private:
             return;
         case TypeKind::Pointer:
             refuse_pointer(path);
+        case TypeKind::Interface:
+            refuse(path, "is an interface, whose value nothing here can give: use a struct, or a generic");
         case TypeKind::Resource:
         case TypeKind::ShaderStorageBuffer:
         case TypeKind::SamplerState:
@@ -211,8 +213,9 @@ private:
                 break;
             return;
         case SLANG_STRUCTURED_BUFFER:
-            if (TypeLayoutReflection* const element = type.getElementTypeLayout())
-                element_data(*element, path + "[]");
+            if (type.getElementTypeLayout() == nullptr || type.getElementTypeLayout()->getKind() == TypeKind::Interface)
+                refuse(path, "is a buffer of interfaces, whose elements nothing here can give: use a struct");
+            element_data(*type.getElementTypeLayout(), path + "[]");
             return;
         case SLANG_BYTE_ADDRESS_BUFFER:
         case SLANG_TEXTURE_BUFFER:
@@ -231,6 +234,8 @@ private:
             type = type->getElementTypeLayout();
         if (type->getKind() == TypeKind::Pointer)
             refuse_pointer(path);
+        if (type->getKind() == TypeKind::Interface)
+            refuse(path, "is an interface, whose value nothing here can give: use a struct");
         if (type->getKind() != TypeKind::Struct)
             return;
         for (unsigned i = 0; i < type->getFieldCount(); ++i)

@@ -5,6 +5,7 @@
 #include "surface.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace dream::host;
 
@@ -70,7 +71,8 @@ struct Bound
 {
     std::shared_ptr<Texture> texture;
     ComPtr<rhi::ITextureView> view;
-    std::uint32_t layer_count = 0;
+    rhi::SubresourceRange part;
+    DgpuFormat format = 0; // a view may have another than its texture
 };
 
 Bound bound_texture(Encoder& encoder, Handle handle)
@@ -83,7 +85,8 @@ Bound bound_texture(Encoder& encoder, Handle handle)
     {
         bound.texture = std::static_pointer_cast<Texture>(object);
         encoder.device->require(bound.texture->rhi->getDefaultView(bound.view.writeRef()), "viewing a texture");
-        bound.layer_count = bound.texture->layer_count();
+        bound.format = bound.texture->desc.format;
+        bound.part = {0, bound.texture->layer_count(), 0, bound.texture->desc.mip_count};
         return bound;
     }
     if (object->kind != Kind::texture_view)
@@ -91,7 +94,8 @@ Bound bound_texture(Encoder& encoder, Handle handle)
     const auto view = std::static_pointer_cast<TextureView>(object);
     bound.texture = view->texture;
     bound.view = view->rhi;
-    bound.layer_count = view->desc.layer_count;
+    bound.format = view->desc.format;
+    bound.part = part_of(*view);
     encoder.use(bound.texture);
     return bound;
 }
@@ -130,17 +134,17 @@ void require_texture_fits(const Bound& bound, const Field& field, const Row& row
             called + ": expected a texture of the shader's type, DGPU_TEXTURE_ number "
                 + std::to_string(type_of(field.shape)) + ", got " + std::to_string(texture.desc.type));
     const bool is_cube = texture.desc.type == DGPU_TEXTURE_CUBE || texture.desc.type == DGPU_TEXTURE_CUBE_ARRAY;
-    if (is_cube && bound.layer_count % 6 != 0)
+    if (is_cube && bound.part.layerCount % 6 != 0)
         throw Failure(
             DGPU_EBINDING,
             called + ": expected a view of whole cubes, six layers each, got one of "
-                + std::to_string(bound.layer_count));
+                + std::to_string(bound.part.layerCount));
     const bool wants_samples = (field.shape & SLANG_TEXTURE_MULTISAMPLE_FLAG) != 0;
     if (wants_samples != (texture.desc.sample_count > 1))
         throw Failure(
             DGPU_EBINDING,
             called + (wants_samples ? ": expected a multisampled texture" : ": the texture is multisampled"));
-    require_numbers(texture.desc.format, field.numbers, called);
+    require_numbers(bound.format, field.numbers, called);
 }
 
 rhi::SubresourceRange one(const DgpuTexturePlace& place)
@@ -185,17 +189,38 @@ std::shared_ptr<Texture> placed(
     return texture;
 }
 
+void require_offset(std::uint64_t offset_bytes, Device& device, std::uint32_t row)
+{
+    const std::uint32_t alignment = device.buffer_offset_alignment();
+    if (offset_bytes % alignment != 0)
+        throw Failure(
+            DGPU_EINVALID,
+            "row " + std::to_string(row) + ": offset_bytes: expected a multiple of " + std::to_string(alignment)
+                + " (limits.buffer_offset_alignment_bytes), got " + std::to_string(offset_bytes));
+}
+
+// Where texels may begin in a buffer.
+void require_texels(std::uint64_t offset_bytes, const Texture& texture)
+{
+    const std::uint64_t unit = std::lcm(std::uint64_t{4}, std::uint64_t{extent_of(texture.desc.format, 1, 1).block_bytes});
+    if (offset_bytes % unit != 0)
+        throw Failure(
+            DGPU_EINVALID,
+            "offset_bytes: expected a multiple of " + std::to_string(unit) + ", whole texels and words, got "
+                + std::to_string(offset_bytes));
+}
+
 // The bytes that rows take in a buffer; checks the pitch.
 std::uint64_t staged_bytes(
     const Texture& texture, std::uint64_t row_pitch, std::uint32_t width, std::uint32_t height, std::uint32_t depth)
 {
     require_one_aspect(texture.desc.format, "a copy between a texture and a buffer");
+    if (texture.desc.sample_count > 1)
+        throw Failure(
+            DGPU_EUNSUPPORTED, "a copy between a multisampled texture and a buffer: resolve it in a render pass first");
     const Extent extent = extent_of(texture.desc.format, width, height);
-    rhi::Size alignment = 1;
-    texture.device->require(
-        texture.device->rhi().getTextureRowAlignment(texture.rhi->getDesc().format, &alignment),
-        "asking for a row alignment");
-    if (row_pitch < extent.row_bytes || row_pitch % std::max<rhi::Size>(alignment, 1) != 0 || row_pitch > UINT32_MAX)
+    const std::uint64_t alignment = row_alignment_of(texture);
+    if (row_pitch < extent.row_bytes || row_pitch % alignment != 0 || row_pitch > UINT32_MAX)
         throw Failure(
             DGPU_EINVALID,
             "row_pitch_bytes: expected a multiple of " + std::to_string(alignment) + " that holds "
@@ -286,7 +311,9 @@ extern "C" DgpuStatus dgpu_set_buffer(
                 size_bytes = bound->size_bytes - offset_bytes;
             if (size_bytes == 0)
                 throw Failure(DGPU_ERANGE, "dgpu_set_buffer: nothing is left at the buffer's end");
-            require_words(offset_bytes, "offset_bytes");
+            require_offset(offset_bytes, *encoder.device, index);
+            if (const VulkanSupport* const support = encoder.device->vulkan_support())
+                support->require_bound(size_bytes);
             if (encoder.field_of(row).kind == DGPU_ROW_RW_BUFFER)
                 require_usage(*bound, DGPU_BUFFER_WRITE, "dgpu_set_buffer", "DGPU_BUFFER_WRITE");
             else
@@ -315,6 +342,7 @@ extern "C" DgpuStatus dgpu_set_texture(DgpuEncoder handle, uint32_t index, uint3
                 refuse_kind_of(row, index, "texture");
             const Bound bound = bound_texture(encoder, texture_or_view);
             require_texture_fits(bound, encoder.field_of(row), row, index);
+            encoder.require_not_attached(*bound.texture, bound.part, "row " + std::to_string(index));
             encoder.set_binding(index, element, rhi::Binding(bound.view));
         });
 }
@@ -344,6 +372,7 @@ extern "C" DgpuStatus dgpu_set_texture_sampler(
                 refuse_kind_of(row, index, "texture with sampler");
             const Bound bound = bound_texture(encoder, texture_or_view);
             require_texture_fits(bound, encoder.field_of(row), row, index);
+            encoder.require_not_attached(*bound.texture, bound.part, "row " + std::to_string(index));
             encoder.set_binding(
                 index, element, rhi::Binding(bound.view, encoder.used<Sampler>(sampler, "sampler")->rhi));
         });
@@ -430,6 +459,9 @@ extern "C" DgpuStatus dgpu_set_stencil_reference(DgpuEncoder handle, uint32_t re
         [&](Encoder& encoder)
         {
             encoder.require_pass(Pass::render, "dgpu_set_stencil_reference");
+            if (reference > 255)
+                throw Failure(
+                    DGPU_EINVALID, "dgpu_set_stencil_reference: expected 0 to 255, got " + std::to_string(reference));
             encoder.state.stencilRef = reference;
         });
 }
@@ -646,7 +678,7 @@ extern "C" DgpuStatus dgpu_copy_texture_to_buffer(
             const auto to = encoder.used<Buffer>(destination, "destination");
             const auto from = placed(encoder, source, width, height, depth, "source");
             const std::uint64_t size = staged_bytes(*from, row_pitch_bytes, width, height, depth);
-            require_words(offset_bytes, "offset_bytes");
+            require_texels(offset_bytes, *from);
             require_range(*to, offset_bytes, size, "destination");
             encoder.rhi->copyTextureToBuffer(
                 to->rhi,
@@ -679,7 +711,7 @@ extern "C" DgpuStatus dgpu_copy_buffer_to_texture(
             const auto to = placed(encoder, destination, width, height, depth, "destination");
             const auto from = encoder.used<Buffer>(source, "source");
             const std::uint64_t size = staged_bytes(*to, row_pitch_bytes, width, height, depth);
-            require_words(offset_bytes, "offset_bytes");
+            require_texels(offset_bytes, *to);
             require_range(*from, offset_bytes, size, "source");
             encoder.rhi->copyBufferToTexture(
                 to->rhi,
@@ -723,6 +755,10 @@ extern "C" DgpuStatus dgpu_clear_texture(DgpuEncoder handle, DgpuTexture texture
             const auto cleared = encoder.used<Texture>(texture, "texture");
             given(color, "color");
             const rhi::FormatInfo& info = rhi::getFormatInfo(cleared->rhi->getDesc().format);
+            if (info.isCompressed)
+                throw Failure(
+                    DGPU_EUNSUPPORTED,
+                    std::string("dgpu_clear_texture: ") + info.name + " has blocks, which are not cleared; write them");
             if (info.kind == rhi::FormatKind::DepthStencil)
                 throw Failure(DGPU_EINVALID, "dgpu_clear_texture: expected a colour format; clear depth in a render pass");
             if (info.kind == rhi::FormatKind::Integer && info.isSigned)

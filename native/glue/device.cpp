@@ -239,6 +239,20 @@ bool Device::has(DgpuFeature feature) const
     }
 }
 
+const VulkanSupport* Device::vulkan_support()
+{
+    if (backend_ == DGPU_BACKEND_VULKAN && !vulkan_support_)
+        vulkan_support_ = std::make_unique<VulkanSupport>(*device_);
+    return vulkan_support_.get();
+}
+
+std::uint32_t Device::buffer_offset_alignment()
+{
+    if (const VulkanSupport* const support = vulkan_support())
+        return support->buffer_offset_alignment();
+    return backend_ == DGPU_BACKEND_WEBGPU ? 256 : 4; // WebGPU's limits; words
+}
+
 void Device::require_alive() const
 {
     if (is_lost_)

@@ -6,6 +6,7 @@
 #include "dgpu.h"
 #include "placeholders.hpp"
 #include "sink.hpp"
+#include "vulkan_support.hpp"
 
 #include <slang-rhi.h>
 
@@ -46,6 +47,13 @@ public:
     [[nodiscard]] Timeline& timeline() { return *timeline_; }
 
     [[nodiscard]] bool has(DgpuFeature feature) const;
+
+    // What a Vulkan device can run; asked when first needed. Null on other backends, whose drivers refuse what they lack.
+    // Throws Failure.
+    [[nodiscard]] const VulkanSupport* vulkan_support();
+
+    // What the offset of a buffer in a row is a multiple of.
+    [[nodiscard]] std::uint32_t buffer_offset_alignment();
 
     // Throws Failure(DGPU_EDEVICELOST) once the device is lost.
     void require_alive() const;
@@ -106,6 +114,7 @@ private:
     std::uint64_t collected_fence_ = 0; // the newest that a queued job will collect at
     std::multimap<std::uint64_t, ComPtr<rhi::IBuffer>> staging_;
     std::uint64_t staging_bytes_ = 0;
+    std::unique_ptr<VulkanSupport> vulkan_support_;
 };
 
 // Conversions of the surface's numbers.

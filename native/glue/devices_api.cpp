@@ -127,8 +127,7 @@ void wait_for(const HeldDevice& device, std::uint64_t fence, std::uint64_t timeo
     if (!is_drained)
         throw Failure(
             DGPU_EPENDING,
-            "fence " + std::to_string(fence) + " has not passed after " + std::to_string(timeout_ns)
-                + " ns; wait again");
+            "fence " + std::to_string(fence) + " has not passed in the time given; wait again");
     device->collect();
     if (fence == device->submitted())
         device->require(device->queue().waitOnHost(), "waiting for the device"); // slang-rhi lets go of what it kept
@@ -254,13 +253,14 @@ extern "C" DgpuStatus dgpu_device_info(DgpuDevice handle, DgpuDeviceInfo* info)
     return status_of(
         [&]
         {
-            const Device& device = *find_as<DeviceHandle>(handle, "device")->device;
+            Device& device = *find_as<DeviceHandle>(handle, "device")->device;
             const rhi::DeviceInfo& from = device.rhi().getInfo();
             DgpuDeviceInfo value{};
             value.backend = device.backend();
             std::ranges::copy(from.adapterLUID.luid, value.luid);
             copy_text(value.adapter_name, sizeof value.adapter_name, from.adapterName);
             value.limits = limits_of(from.limits);
+            value.limits.buffer_offset_alignment_bytes = device.buffer_offset_alignment();
             fill(info, value, "info");
         });
 }
@@ -325,8 +325,7 @@ extern "C" DgpuStatus dgpu_device_wait_fence(DgpuDevice handle, uint64_t fence, 
             if (outcome == Outcome::timed_out)
                 throw Failure(
                     DGPU_EPENDING,
-                    "fence " + std::to_string(fence) + " has not passed after " + std::to_string(timeout_ns)
-                        + " ns; wait again");
+                    "fence " + std::to_string(fence) + " has not passed in the time given; wait again");
             return DGPU_OK;
         });
 }
@@ -387,7 +386,10 @@ extern "C" DgpuStatus dgpu_device_format_uses(DgpuDevice handle, DgpuFormat form
                 if (rhi::is_set(support, has))
                     *uses |= use;
             };
-            add(rhi::FormatSupport::ShaderSample, DGPU_FORMAT_SAMPLE);
+            // Of integers there is no filtering, which is what slang-rhi calls to sample.
+            const bool has_filter = numbers_of(format) == Numbers::real;
+            if (rhi::is_set(support, rhi::FormatSupport::Texture))
+                add(has_filter ? rhi::FormatSupport::ShaderSample : rhi::FormatSupport::ShaderLoad, DGPU_FORMAT_SAMPLE);
             add(rhi::FormatSupport::ShaderUavStore, DGPU_FORMAT_STORE);
             add(rhi::FormatSupport::RenderTarget, DGPU_FORMAT_COLOR_TARGET);
             add(rhi::FormatSupport::Blendable, DGPU_FORMAT_BLEND);
@@ -423,7 +425,7 @@ extern "C" DgpuStatus dgpu_shut_down(uint64_t timeout_ns)
             if (!wait_for_completions(deadline))
                 throw Failure(
                     DGPU_EPENDING,
-                    "devices have not closed after " + std::to_string(timeout_ns) + " ns: their work goes on; wait again");
+                    "devices have not closed in the time given: their work goes on; wait again");
             return DGPU_OK;
         });
 }

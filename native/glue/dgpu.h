@@ -12,9 +12,10 @@
  *
  * THREADS. Every call may come from any thread; one lock of the process orders them. The calls that wait
  * (`dgpu_device_wait`, `dgpu_device_wait_fence`, `dgpu_read_wait`, `dgpu_shut_down`) wait without it. Call-backs run on a
- * completion thread without the lock, so that they may call anything but `dgpu_device_wait`, `dgpu_read_wait` and
- * `dgpu_shut_down`, which answer DGPU_EINVALID there. One command encoder is used by one thread at a time. A process that
- * forks has no completion threads in its child: use the library on one side alone, or fork before the first device.
+ * completion thread without the lock, so that they may call anything but `dgpu_device_wait`, `dgpu_read_wait` of a read that
+ * has not ended, and `dgpu_shut_down`, which answer DGPU_EINVALID there. One command encoder is used by one thread at a
+ * time. The child of a process with a device cannot use the library (DGPU_EUNAVAILABLE), since no driver's threads are in
+ * it: fork before the first device, or start another program.
  *
  * OWNERSHIP. Whatever a call is given by pointer is read before it returns and need not live on, save where it says
  * otherwise. Text is UTF-8 and ends with NUL. Released resources live until the work that uses them has finished.
@@ -213,6 +214,7 @@ typedef struct DgpuLimits
     uint32_t max_wave_size;
     uint32_t max_viewports;
     uint32_t max_samplers;
+    uint32_t buffer_offset_alignment_bytes; /* of dgpu_set_buffer */
 } DgpuLimits;
 
 typedef struct DgpuDeviceInfo
@@ -285,7 +287,7 @@ DGPU_API uint32_t dgpu_open_devices(void);
 /* Releases every object and waits until every device has closed. The library may be used again after it. DGPU_EPENDING
  * when the time ran out: all is released, and a later call waits on.
  *
- * A process that ends by `exit` or by returning from `main` does this itself, for ten seconds at most, so that no device
+ * A process that ends by `exit` or by returning from `main` does this itself, for five seconds at most, so that no device
  * closes while its driver is ending; not so on Windows, nor when a call-back calls `exit`. */
 DGPU_API DgpuStatus dgpu_shut_down(uint64_t timeout_ns);
 
@@ -359,7 +361,7 @@ enum
 /* What a device can do with a format: bits of DgpuFormatUse. */
 enum
 {
-    DGPU_FORMAT_SAMPLE = 1u << 0,
+    DGPU_FORMAT_SAMPLE = 1u << 0, /* read by shaders; of integers, by texel alone */
     DGPU_FORMAT_STORE = 1u << 1,
     DGPU_FORMAT_COLOR_TARGET = 1u << 2,
     DGPU_FORMAT_BLEND = 1u << 3,
@@ -401,9 +403,8 @@ DGPU_API DgpuBuffer dgpu_buffer_create(DgpuDevice device, const DgpuBufferDesc* 
 /* In bytes, rounded up to whole words; 0 for a stale handle. */
 DGPU_API uint64_t dgpu_buffer_size(DgpuBuffer buffer);
 
-/* Writes at once, after all that was submitted before. DGPU_ERANGE unless all of it is inside. A write that ends with
- * the buffer may have any length; its last word is padded with zeros. On WebGPU any other write begins and ends on a
- * word's boundary (DGPU_EINVALID). */
+/* Writes at once, after all that was submitted before. DGPU_ERANGE unless all of it is inside. On WebGPU and Metal it
+ * begins on a word's boundary, and ends on one or with the bytes that the buffer was made of (DGPU_EINVALID). */
 DGPU_API DgpuStatus dgpu_buffer_write(DgpuBuffer buffer, uint64_t offset_bytes, const void* data, uint64_t size_bytes);
 
 /* ---------------------------------------------------------------------------------------------- reads */
@@ -827,7 +828,8 @@ DGPU_API DgpuStatus dgpu_bind_pipeline(DgpuEncoder encoder, DgpuPipeline pipelin
  * and dispatches that follow. `element` is the index in an array of resources, else 0. */
 DGPU_API DgpuStatus
 dgpu_set_value(DgpuEncoder encoder, uint32_t row, const void* data, uint64_t size_bytes); /* exactly the row's size */
-/* Bytes `offset_bytes` to `offset_bytes + size_bytes` of the buffer; size 0: to its end. */
+/* Bytes `offset_bytes`, a multiple of limits.buffer_offset_alignment_bytes, to `offset_bytes + size_bytes` of the buffer;
+ * size 0: to its end. */
 DGPU_API DgpuStatus dgpu_set_buffer(
     DgpuEncoder encoder, uint32_t row, uint32_t element, DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes);
 /* A texture or a view, of the shader's type, and of a format that holds what the shader declares: FLOAT, UNORM, SNORM and

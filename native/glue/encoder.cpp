@@ -126,10 +126,13 @@ void Encoder::begin_render(
     pass_depth_format_ = DGPU_FORMAT_UNDEFINED;
     target_width = target_height = pass_sample_count_ = 0;
 
+    attachments_.clear();
     const auto attached = [&](DgpuTextureView handle, const char* what)
     {
         auto view = used<TextureView>(handle, what);
         use(view->texture);
+        require_not_attached(*view->texture, part_of(*view), what);
+        attachments_.push_back({view->texture.get(), part_of(*view)});
         const auto [width, height] = size_of(*view, what);
         const std::uint32_t samples = view->texture->desc.sample_count;
         if (pass_sample_count_ == 0)
@@ -193,12 +196,19 @@ void Encoder::begin_render(
         depth_made.view = view->rhi;
         depth_made.depthLoadOp = load_of(depth->depth_load, "depth.depth_load");
         depth_made.depthStoreOp = store_of(depth->depth_store, "depth.depth_store");
+        if (!(depth->depth_clear >= 0 && depth->depth_clear <= 1)) // not for NaN either
+            throw Failure(DGPU_EINVALID, "depth.depth_clear: expected 0 to 1");
+        if (depth->stencil_clear > 255)
+            throw Failure(
+                DGPU_EINVALID, "depth.stencil_clear: expected 0 to 255, got " + std::to_string(depth->stencil_clear));
         depth_made.depthClearValue = depth->depth_clear;
         depth_made.depthReadOnly = depth->depth_read_only != 0;
         depth_made.stencilLoadOp = load_of(depth->stencil_load, "depth.stencil_load");
         depth_made.stencilStoreOp = store_of(depth->stencil_store, "depth.stencil_store");
         depth_made.stencilClearValue = static_cast<std::uint8_t>(depth->stencil_clear);
         depth_made.stencilReadOnly = depth->stencil_read_only != 0;
+        if (depth_made.depthReadOnly && depth_made.stencilReadOnly)
+            attachments_.pop_back(); // the pass's draws may sample it
         desc.depthStencilAttachment = &depth_made;
     }
     render = rhi->beginRenderPass(desc);
@@ -215,8 +225,23 @@ void Encoder::begin_render(
     pass_ = Pass::render;
 }
 
+void Encoder::require_not_attached(
+    const Texture& texture, const rhi::SubresourceRange& part, const std::string& what) const
+{
+    const auto meet = [](std::uint32_t first, std::uint32_t count, std::uint32_t other_first, std::uint32_t other_count)
+    { return first < other_first + other_count && other_first < first + count; };
+    for (const Attachment& one : attachments_)
+    {
+        if (one.texture == &texture && meet(part.layer, part.layerCount, one.part.layer, one.part.layerCount)
+            && meet(part.mip, part.mipCount, one.part.mip, one.part.mipCount))
+            throw Failure(
+                DGPU_EINVALID, what + ": this part of the texture is an attachment of the pass already, and is written there");
+    }
+}
+
 void Encoder::end_pass()
 {
+    attachments_.clear();
     if (compute != nullptr)
         compute->end();
     if (render != nullptr)

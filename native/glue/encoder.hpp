@@ -47,6 +47,10 @@ public:
         const DgpuColorAttachment* colors, std::uint32_t color_count, const DgpuDepthAttachment* depth);
     void end_pass();
 
+    // Throws Failure(DGPU_EINVALID) where the pass writes this part of a texture as an attachment.
+    void require_not_attached(
+        const Texture& texture, const rhi::SubresourceRange& part, const std::string& what) const;
+
     void bind(const std::shared_ptr<Pipeline>& pipeline);
 
     // A row of the bound pipeline, with its element checked; throws Failure(DGPU_ERANGE).
@@ -90,7 +94,14 @@ private:
         std::uint32_t missing = 0;
     };
 
+    struct Attachment
+    {
+        const Texture* texture; // which the encoder keeps
+        rhi::SubresourceRange part;
+    };
+
     Pass pass_ = Pass::none;
+    std::vector<Attachment> attachments_; // of the open pass, those that it writes
     std::optional<std::pair<DgpuStatus, std::string>> poisoned_;
     std::vector<std::shared_ptr<Object>> used_;
     std::shared_ptr<Pipeline> pipeline_;

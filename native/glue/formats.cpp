@@ -103,6 +103,15 @@ void require_numbers(DgpuFormat format, Numbers declared, const std::string& cal
                 + rhi::getFormatInfo(formats[format]).name);
 }
 
+void require_offered_samples(std::uint32_t sample_count)
+{
+    if (sample_count > 8)
+        throw Failure(
+            DGPU_EUNSUPPORTED,
+            "desc.sample_count is " + std::to_string(sample_count)
+                + "; no more than 8 are offered, since slang-rhi does not say what a device can do beyond");
+}
+
 void require_one_aspect(DgpuFormat format, const char* doing)
 {
     if (format == DGPU_FORMAT_D32_FLOAT_S8_UINT)

@@ -48,6 +48,9 @@ template <class T>
 // Throws Failure(DGPU_EUNSUPPORTED) for a format of two aspects, whose texels cannot be copied to or from memory.
 void require_one_aspect(DgpuFormat format, const char* doing);
 
+// Throws Failure(DGPU_EUNSUPPORTED) for more samples than every device has.
+void require_offered_samples(std::uint32_t sample_count);
+
 // Where a box may begin and end: on blocks, or at the mip's edge. Throws Failure(DGPU_EINVALID).
 void require_whole_blocks(
     DgpuFormat format, std::uint32_t x, std::uint32_t y, std::uint32_t width, std::uint32_t height,

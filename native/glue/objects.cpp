@@ -1,7 +1,10 @@
 #include "objects.hpp"
 
+#include "formats.hpp"
+
 #include "status.hpp"
 
+#include <numeric>
 #include <string>
 
 namespace dream::host
@@ -52,6 +55,15 @@ Handle publish(std::shared_ptr<Object> object)
     return handle;
 }
 
+std::uint64_t row_alignment_of(const Texture& texture)
+{
+    rhi::Size own = 0;
+    texture.device->require(
+        texture.device->rhi().getTextureRowAlignment(texture.rhi->getDesc().format, &own), "asking for a row alignment");
+    return std::lcm<std::uint64_t, std::uint64_t>(
+        std::max<rhi::Size>(own, 1), extent_of(texture.desc.format, 1, 1).block_bytes);
+}
+
 void release(Handle handle)
 {
     (void)find(handle, "release");
@@ -91,7 +103,7 @@ void refuse_kind(Handle handle, Kind expected, Kind seen, const char* what)
     throw Failure(
         DGPU_ESTALE,
         std::string(what) + ": expected the handle of a " + name_of(expected) + "; " + std::to_string(handle)
-            + " names a " + name_of(seen));
+            + " names " + (seen == Kind::encoder ? "an " : "a ") + name_of(seen));
 }
 
 void require_device(const Object& object, const Device& device, const char* what)

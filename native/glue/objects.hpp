@@ -98,17 +98,19 @@ public:
     Buffer(
         std::shared_ptr<Device> of_device,
         ComPtr<rhi::IBuffer> of_rhi,
-        std::uint64_t size,
+        std::uint64_t asked,
         std::uint32_t uses,
         DgpuFormat of_elements)
         : Object(own_kind, std::move(of_device))
         , rhi(std::move(of_rhi))
-        , size_bytes(size)
+        , asked_bytes(asked)
+        , size_bytes((asked + 3) & ~std::uint64_t{3})
         , usage(uses)
         , format(of_elements)
     {
     }
     const ComPtr<rhi::IBuffer> rhi;
+    const std::uint64_t asked_bytes;
     const std::uint64_t size_bytes; // whole words
     const std::uint32_t usage;      // DGPU_BUFFER_
     const DgpuFormat format;        // of a typed buffer's elements, or 0
@@ -130,6 +132,9 @@ public:
     [[nodiscard]] std::uint32_t layer_count() const;
 };
 
+// What the row pitch of a copy between a texture and a buffer is a multiple of: blocks, and the device's own.
+[[nodiscard]] std::uint64_t row_alignment_of(const Texture& texture);
+
 class TextureView final : public Object
 {
 public:
@@ -145,6 +150,11 @@ public:
     const ComPtr<rhi::ITextureView> rhi;
     const DgpuTextureViewDesc desc; // counts and format filled in
 };
+
+[[nodiscard]] inline rhi::SubresourceRange part_of(const TextureView& view)
+{
+    return {view.desc.first_layer, view.desc.layer_count, view.desc.first_mip, view.desc.mip_count};
+}
 
 class Sampler final : public Object
 {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <set>
 #include <span>
 
@@ -250,6 +251,23 @@ ComPtr<rhi::IInputLayout> input_of(Pipeline& pipeline, const DgpuRenderPipelineD
             std::to_string(desc.attribute_count) + " attributes in " + std::to_string(desc.stream_count)
                 + " streams; this device allows " + std::to_string(limits.maxVertexInputElements) + " in "
                 + std::to_string(std::min(limits.maxVertexStreams, 16u)));
+    for (std::uint32_t i = 0; i < desc.stream_count; ++i)
+    {
+        const DgpuVertexStream& stream = desc.streams[i];
+        const std::string what = "desc.streams[" + std::to_string(i) + ']';
+        if (stream.stride_bytes > limits.maxVertexStreamStride)
+            throw Failure(
+                DGPU_EUNSUPPORTED,
+                what + ".stride_bytes is " + std::to_string(stream.stride_bytes) + "; this device allows "
+                    + std::to_string(limits.maxVertexStreamStride));
+        // slang-rhi gives these two no rate, and they step with every instance.
+        const DgpuBackend backend = pipeline.device->backend();
+        if (stream.instances_per_step > 1 && (backend == DGPU_BACKEND_VULKAN || backend == DGPU_BACKEND_WEBGPU))
+            throw Failure(
+                DGPU_EUNSUPPORTED,
+                what + ".instances_per_step is " + std::to_string(stream.instances_per_step) + "; on "
+                    + dgpu_backend_name(backend) + " a stream steps a vertex (0) or an instance (1)");
+    }
     pipeline.streams.assign(desc.streams, desc.streams + desc.stream_count);
     pipeline.stream_reach.assign(desc.stream_count, 0);
 
@@ -280,6 +298,8 @@ ComPtr<rhi::IInputLayout> input_of(Pipeline& pipeline, const DgpuRenderPipelineD
             inputs, [&](const Varying& one) { return one.is(attribute.semantic, attribute.semantic_index); });
         if (input == inputs.end())
             continue;
+        if (elements[input->location].semanticName != nullptr)
+            throw Failure(DGPU_EINVALID, what + ": " + input->name() + " is given twice");
         require_numbers(attribute.format, input->numbers, what + ".format: " + input->name());
         elements[input->location] = {
             attribute.semantic, attribute.semantic_index, format, attribute.offset_bytes, attribute.stream};
@@ -373,6 +393,15 @@ std::shared_ptr<Program> make_program(
             program->outputs = fragment_outputs_of(*linked->getLayout()->getEntryPointByIndex(i));
     }
     program->fields = fields_of(*linked->getLayout());
+    if (const VulkanSupport* const support = device->vulkan_support())
+    {
+        for (const replay::Code& piece : pieces)
+        {
+            support->require_runnable(piece.bytes, std::string(piece.entry));
+            VulkanSupport::require_described(piece.bytes, std::string(piece.entry), program->fields);
+        }
+        support->require_room(*linked->getLayout(), program->fields);
+    }
     rhi::ShaderProgramDesc desc;
     desc.slangGlobalScope = linked;
     device->require(
@@ -445,6 +474,9 @@ std::shared_ptr<Pipeline> make_render_pipeline(
         throw Failure(
             DGPU_EINVALID,
             "desc.sample_count: expected 1, 2, 4, 8, 16, 32 or 64, got " + std::to_string(desc.sample_count));
+    require_offered_samples(pipeline->sample_count);
+    if (!std::isfinite(desc.depth_bias_slope))
+        throw Failure(DGPU_EINVALID, "desc.depth_bias_slope: expected a number");
 
     rhi::RenderPipelineDesc made;
     made.program = program->rhi;
@@ -470,6 +502,8 @@ std::shared_ptr<Pipeline> make_render_pipeline(
         made.depthStencil.frontFace = face_of(desc.stencil_front, "desc.stencil_front");
         made.depthStencil.backFace = face_of(desc.stencil_back, "desc.stencil_back");
     }
+    if (const VulkanSupport* const support = device.vulkan_support(); support != nullptr && desc.wireframe != 0)
+        support->require_wireframe();
     made.rasterizer.fillMode = desc.wireframe != 0 ? rhi::FillMode::Wireframe : rhi::FillMode::Solid;
     made.rasterizer.cullMode = converted<rhi::CullMode>(desc.cull, DGPU_CULL_BACK, "desc.cull");
     made.rasterizer.frontFace =

@@ -204,7 +204,7 @@ extern "C" DgpuStatus dgpu_read_wait(DgpuRead handle, uint64_t timeout_ns)
                     throw Failure(DGPU_EINVALID, "a completion call-back must not wait: it would wait for itself");
                 if (timeout_ns == 0 || !completion.wait_until(deadline_after(timeout_ns), ended))
                     throw Failure(
-                        DGPU_EPENDING, "the read has not ended after " + std::to_string(timeout_ns) + " ns; wait again");
+                        DGPU_EPENDING, "the read has not ended in the time given; wait again");
             }
             const DgpuStatus status = read->status;
             if (status != DGPU_OK)

@@ -135,11 +135,7 @@ void complete(DgpuTextureDesc& desc, const TypeInfo& type, const rhi::DeviceLimi
     require(
         desc.sample_count == 1 || (desc.mip_count == 1 && type.dimensions == 2 && !type.is_cube),
         "a multisampled texture is 2D and has one mip");
-    if (desc.sample_count > 8)
-        throw Failure(
-            DGPU_EUNSUPPORTED,
-            "desc.sample_count is " + std::to_string(desc.sample_count)
-                + "; no more than 8 are offered, since slang-rhi does not say what a device can do beyond");
+    require_offered_samples(desc.sample_count);
     require(
         desc.sample_count == 1 || (desc.usage & DGPU_TEXTURE_STORE) == 0,
         "a multisampled texture cannot have DGPU_TEXTURE_STORE");
@@ -262,7 +258,7 @@ dgpu_buffer_create(DgpuDevice handle, const DgpuBufferDesc* wanted, const void* 
             if (result == SLANG_FAIL)
                 result = SLANG_E_OUT_OF_MEMORY; // all that can fail with numbers that were checked
             device->require(result, "making a buffer");
-            const auto object = std::make_shared<Buffer>(device, buffer, words, desc.usage, desc.format);
+            const auto object = std::make_shared<Buffer>(device, buffer, desc.size_bytes, desc.usage, desc.format);
             // In a submission of ours: nothing waits for the one that slang-rhi uploads initial data with (as of the
             // slangpy 0.43.1 wheel), so that a buffer released at once would be destroyed under it.
             const ComPtr<rhi::ICommandEncoder> encoder = device->begin();
@@ -298,17 +294,19 @@ dgpu_buffer_write(DgpuBuffer handle, uint64_t offset_bytes, const void* data, ui
                 return;
             given(static_cast<const std::byte*>(data), "data");
 
-            // The last word may be begun; its rest is zeros. On WebGPU nothing else may begin or end within a word.
-            const bool ends_in_last_word = offset_bytes + size_bytes > buffer->size_bytes - 4;
+            // These two copy whole words: what lies behind the bytes that were asked for may be written over.
+            const bool is_by_words = device.backend() == DGPU_BACKEND_WEBGPU || device.backend() == DGPU_BACKEND_METAL;
             const bool ends_within_word = (offset_bytes + size_bytes) % 4 != 0;
-            if (device.backend() == DGPU_BACKEND_WEBGPU
-                && (offset_bytes % 4 != 0 || (ends_within_word && !ends_in_last_word)))
+            if (is_by_words
+                && (offset_bytes % 4 != 0
+                    || (ends_within_word && offset_bytes + size_bytes != buffer->asked_bytes)))
                 throw Failure(
                     DGPU_EINVALID,
-                    "WebGPU writes whole 4-byte words: a write of " + std::to_string(size_bytes) + " bytes at "
-                        + std::to_string(offset_bytes) + " begins or ends within one");
+                    std::string(dgpu_backend_name(device.backend())) + " writes whole 4-byte words: a write of "
+                        + std::to_string(size_bytes) + " bytes at " + std::to_string(offset_bytes)
+                        + " begins or ends within one");
             std::vector<std::byte> padded;
-            if (ends_in_last_word && ends_within_word)
+            if (is_by_words && ends_within_word)
             {
                 padded.resize(static_cast<std::size_t>(buffer->size_bytes - offset_bytes));
                 std::memcpy(padded.data(), data, static_cast<std::size_t>(size_bytes));
@@ -497,12 +495,7 @@ extern "C" uint64_t dgpu_texture_row_alignment(DgpuTexture handle)
     return value_of<std::uint64_t>(
         [&]
         {
-            const auto texture = find_as<Texture>(handle, "texture");
-            rhi::Size alignment = 0;
-            texture->device->require(
-                texture->device->rhi().getTextureRowAlignment(texture->rhi->getDesc().format, &alignment),
-                "asking for a row alignment");
-            return alignment;
+            return row_alignment_of(*find_as<Texture>(handle, "texture"));
         });
 }
 

@@ -276,7 +276,11 @@ public:
                     if (in_entry && entry && field.place.entry != entry)
                         continue;
                     if (matches(step, field, row, name, entry))
+                    {
+                        if (step == 2)
+                            require_only(i, row.kind, called);
                         return made(step, i, row, called);
+                    }
                 }
             }
             if (step == 3 && row.kind == DGPU_ROW_VALUE && row.binding != DGPU_ROW_NO_BINDING)
@@ -323,6 +327,19 @@ private:
         }
     }
 
+    // Parameters of one name in several namespaces, which reflection leaves out.
+    void require_only(std::size_t first, DgpuRowKind kind, const std::string& called) const
+    {
+        const Field& field = fields_[first];
+        for (std::size_t i = first + 1; i < fields_.size(); ++i)
+        {
+            if (fields_[i].path == field.path && fields_[i].place.entry == field.place.entry && holds(fields_[i], kind))
+                throw Failure(
+                    DGPU_EBINDING,
+                    called + " may be several: give its binding, too. " + what_there_is(kind));
+        }
+    }
+
     // The part of a uniform block at the row's offset.
     [[nodiscard]] std::optional<Row> packed_value(const DgpuRow& row, const std::string& called) const
     {
@@ -362,6 +379,8 @@ private:
                 DGPU_EBINDING,
                 called + " has " + std::to_string(wanted) + " elements; '" + field.path + "' has "
                     + std::to_string(field.count));
+        if (is_data && wanted != 1)
+            throw Failure(DGPU_EBINDING, called + " is data, all of it one element; its count is " + std::to_string(wanted));
         if (is_data && row.size_bytes > field.size_bytes)
             throw Failure(
                 DGPU_EBINDING,

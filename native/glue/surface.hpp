@@ -2,6 +2,7 @@
 #pragma once
 
 #include "objects.hpp"
+#include "process_end.hpp"
 #include "status.hpp"
 
 #include <cstring>
@@ -20,6 +21,7 @@ R unlocked(R failed, F&& f) noexcept
     DgpuStatus status = DGPU_EINTERNAL;
     try
     {
+        require_not_forked(); // before any lock, which a thread of the other process may have held
         return f();
     }
     catch (const Failure& failure)

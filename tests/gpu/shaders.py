@@ -31,8 +31,10 @@ SHADERS: dict[str, tuple[str, ...]] = {
             "layers",
             "mips",
             "nothing",
+            "nothing_but_store",
             "numbers",
             "prefixed",
+            "same_names",
             "samples",
             "shadow",
             "spin",
@@ -56,6 +58,7 @@ UNBINDABLE = (  # must be refused
     "counters",
     "handle",
     "handle_in_buffer",
+    "interface_buffer",
     "other_set",
     "other_space",
     "pointer",
@@ -65,7 +68,14 @@ UNBINDABLE = (  # must be refused
     "traced",
     "unbounded",
 )
-SPIRV_ONLY: dict[str, tuple[str, ...]] = {name: (name,) for name in ("entry_block", "struct_array", *UNBINDABLE)}
+DEMANDING = ("needs_double", "needs_formatless", "needs_half", "needs_int64", "needs_sets")  # of the device
+SPIRV_ONLY: dict[str, tuple[str, ...]] = {
+    **{name: (name,) for name in ("entry_block", "struct_array", *UNBINDABLE, *DEMANDING)},
+    "needs_first_vertex": RASTER,
+}
+
+# What the recorder is told beyond the entry points.
+OPTIONS = {"interface_buffer": ("-conformance", "Square:IShape=0", "-conformance", "Disc:IShape=1")}
 
 REFUSED_ELSEWHERE = "atomics"  # recorded for another target too, to see it refused
 
@@ -74,7 +84,7 @@ def record(recorder: Path, output: Path, target: str, names: Sequence[str] = tup
     """Record these shaders into a folder. CalledProcessError, with the compiler's words on stderr."""
     output.mkdir(parents=True, exist_ok=True)
     for name in names:
-        argv: list[str | Path] = [recorder, SOURCES / f"{name}.slang", "-target", target]
+        argv: list[str | Path] = [recorder, SOURCES / f"{name}.slang", "-target", target, *OPTIONS.get(name, ())]
         for entry in {**SHADERS, **SPIRV_ONLY}[name]:
             argv += ["-entry", entry, "-o", output / f"{name}.{entry}.{target}.code"]
         subprocess.run([*argv, "-o", output / f"{name}.{target}.layout"], check=True)

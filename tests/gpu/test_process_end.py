@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -93,3 +94,85 @@ def test_python_delivers_reads_before_the_interpreter_ends(
     seen = [line for line in ended.stdout.splitlines() if line.startswith(("before", "called"))]
     # a view of a read's bytes is not freed under whoever looks at it last
     assert seen == ["before: 1", f"called: 64 open: {open_at_exit}"]
+
+
+INTERRUPTED_PROGRAM = """
+import sys
+from pathlib import Path
+from tests.gpu.harness import Rig
+from toolchain.host import Backend, Host
+
+host = Host.load(Path(sys.argv[1]))
+adapter = int(sys.argv[2])
+rig = Rig(host, host.open(Backend.VULKAN, adapter=adapter), Backend.VULKAN, adapter, Path(sys.argv[3]))
+states = [rig.device.buffer(size_bytes=1024) for _ in range(6)]
+for state in states:
+    rig.busy(state)
+read = states[-1].read()
+waits = {"device": rig.device.wait, "fence": lambda: rig.device.wait_fence(rig.device.fences[0]), "read": read.wait}
+print("waiting", flush=True)
+try:
+    waits[sys.argv[4]]()
+    print("waited")
+except KeyboardInterrupt:
+    submitted, passed = rig.device.fences
+    print("interrupted before the end:", passed < submitted)
+"""
+
+
+@pytest.mark.parametrize("what", ["device", "fence", "read"])
+def test_ctrl_c_ends_a_wait_before_its_work(vulkan: Gpu, tmp_path: Path, what: str) -> None:
+    (tmp_path / "waits.py").write_text(INTERRUPTED_PROGRAM)
+    arguments: list[str | Path] = [vulkan.library, str(vulkan.adapter), vulkan.shaders, what]
+    with subprocess.Popen(
+        [sys.executable, tmp_path / "waits.py", *arguments],
+        env={**software_vulkan.environment(), "PYTHONPATH": str(CHECKOUT)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            if line == "waiting\n":
+                child.send_signal(signal.SIGINT)
+                break
+        rest = child.stdout.read()
+    assert "interrupted before the end: True" in rest
+    assert child.returncode == 0
+
+
+FORKING_PROGRAM = """
+import os, sys
+from pathlib import Path
+from toolchain.errors import HostError
+from toolchain.host import Backend, Host
+
+host = Host.load(Path(sys.argv[1]))
+device = host.open(Backend.VULKAN, adapter=int(sys.argv[2]))
+buffer = device.buffer(bytes(1 << 20))
+read = buffer.read()
+child = os.fork()
+if child == 0:
+    try:
+        buffer.read()
+    except HostError as error:
+        print(error.status, flush=True)
+    buffer.release()
+    sys.exit(0)  # and what is left is collected
+print("child ended with", os.waitpid(child, 0)[1])
+print("parent read", len(read.bytes(60)))
+"""
+
+
+def test_a_forked_child_is_refused_and_ends(vulkan: Gpu, tmp_path: Path) -> None:
+    (tmp_path / "forks.py").write_text(FORKING_PROGRAM)
+    ended = subprocess.run(
+        [sys.executable, tmp_path / "forks.py", vulkan.library, str(vulkan.adapter)],
+        env={**software_vulkan.environment(), "PYTHONPATH": str(CHECKOUT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "EUNAVAILABLE\n" in ended.stdout
+    assert "child ended with 0\nparent read 1048576\n" in ended.stdout

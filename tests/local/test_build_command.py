@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from command import Ended, Toolchain
+from read_only import read_only
 from recording import CHECKOUT
 
 from toolchain.digest import Sha256
@@ -105,6 +106,23 @@ def test_a_second_build_does_nothing_warm_or_not(host: Host) -> None:
     assert host.run() == Ended(0, message, "")
     assert log.read_bytes() != before
     assert (host.root / ".toolchain-stat").stat().st_mtime_ns == stamp
+
+
+def test_nothing_is_built_where_nothing_can_be_written(host: Host, tmp_path: Path) -> None:
+    host.run()
+    elsewhere = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"  # so that no receipt fits
+    with read_only(host.toolchain.roots):
+        assert host.run(PATH=elsewhere) == Ended(0, f"native 0.1.0 (prebuilt) is built in {host.root}\n", "")
+        other = host.run(PATH=elsewhere, CXXFLAGS="-DOTHER")
+        assert (other.status, other.stdout) == (16, "")
+        assert "Read-only file system" in other.stderr
+    with read_only(host.slang.parent):
+        asked = ("install", "slang", "--root", str(host.slang.parent))
+        done = host.toolchain.run(*asked, PATH=elsewhere)
+        assert done == Ended(0, f"slang 2026.12 (prebuilt) is installed in {host.slang}\n", "")
+        other = host.toolchain.run(*asked, PATH=elsewhere, CXXFLAGS="-DOTHER")
+        assert (other.status, other.stdout) == (16, "")
+        assert "was built from other inputs, and cannot be built anew" in other.stderr
 
 
 @pytest.mark.parametrize("change", ["CXXFLAGS", "--build-type", "DREAM_SLANG", "damage"])

@@ -244,6 +244,14 @@ def test_every_program_that_fails_is_named_and_nothing_written(project: Project)
     assert project.file.read_bytes() == first
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no names that are no Unicode")
+def test_a_manifest_whose_name_a_bundle_cannot_hold_is_refused(project: Project) -> None:
+    manifest = project.folder / os.fsdecode(b"\xff.toml")
+    shutil.copy(project.folder / "bundle.toml", manifest)
+    status, document = project.run(str(manifest))
+    assert (status, document["hint"]) == (18, "rename that file")
+
+
 def test_a_crash_loses_one_program_and_names_it(project: Project) -> None:
     deep = "(" * 40000 + "1" + ")" * 40000
     project.edit("other.slang", "WaveActiveSum(id.x)", deep)

@@ -7,6 +7,7 @@ import dataclasses
 import errno
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -87,6 +88,26 @@ def test_any_flipped_byte_is_noticed(tmp_path: Path, data: bytes, where: int, ma
     path.write_bytes(data)
     assert store.look_up(archive).state is State.HELD
     path.unlink()
+
+
+def test_what_cannot_be_read_is_listed_with_all_the_rest(store: Store) -> None:
+    """Root reads what has mode 0, and so another refusal stands for that: a link that leads to itself."""
+    with raw_server(ranged(DATA)) as server:
+        there, unreadable, missing = (pinned(DATA[n:], server.url(), name=f"{n}.bin") for n in range(3))
+        fetch(store, there)
+        path = store.archive_path(unreadable.sha256)
+        path.symlink_to(path)
+        states = [one.state for one in survey([unreadable, there, missing], store=store)]
+        assert states == [State.UNREADABLE, State.HELD, State.MISSING]
+        with pytest.raises(FetchError, match="lacks 2 archives") as listed:
+            fetch(store, unreadable, there, missing, offline=True)
+        assert "1.bin: in the cache, and cannot be read: Too many levels" in listed.value.message
+        assert shlex.join(["chmod", "a+r", str(path)]) in listed.value.message
+        assert "2.bin: missing" in listed.value.message
+        for offline in (True, False):
+            with pytest.raises(CacheError, match=f"cannot read {path}") as caught:
+                fetch(store, there, unreadable, offline=offline)
+            assert "make it readable" in (caught.value.hint or "")
 
 
 def test_a_folder_where_an_archive_belongs(store: Store) -> None:
@@ -306,7 +327,7 @@ def test_a_read_only_file_system(tiny: Path) -> None:
         cache.add(store, Path(__file__), {}, unpinned=True)
     assert "--cache" in (caught.value.hint or "")
     with pytest.raises(CacheError, match=f"cannot write {store.root}.*: Read-only file system"):
-        store.remember(archive.sha256, Record(archive.sha256, 1, "x", ()))
+        store.learn(Record(archive.sha256, 1, "x", ()))
 
 
 @pytest.mark.parametrize("trouble", ["full", "read-only"])
@@ -474,6 +495,9 @@ def test_survey_names_every_state(store: Store) -> None:
         fetch(store, *archives.values())
     spoil(store.archive_path(archives[State.DAMAGED].sha256), b"?")
     store.archive_path(archives[State.MISSING].sha256).unlink()
+    unreadable = store.archive_path(archives[State.UNREADABLE].sha256)
+    unreadable.unlink()
+    unreadable.symlink_to(unreadable)
     archives[State.ELSEWHERE] = pinned(files[State.ELSEWHERE], "https://nowhere.invalid/")
     archives[State.UNATTESTED] = dataclasses.replace(
         archives[State.UNATTESTED],
@@ -784,6 +808,16 @@ def _tar(path: Path, *members: tuple[str, bytes, bytes]) -> Path:
     return path
 
 
+def _record_of(size: str, origin: str = "https://one") -> tuple[str, bytes, bytes]:
+    """A record of DATA that says another size, or an address that would forge a line of an error."""
+    sha256 = Sha256.of(DATA)
+    text = (
+        f'{{"format": 1, "sha256": "{sha256}", "size_bytes": {size}, "file_name": "x", "origins": ["{origin}"], '
+        '"evidence": []}'
+    )
+    return f"records/{sha256}.json", text.encode(), b"0"
+
+
 GOOD = (f"archives/{Sha256.of(DATA)}", DATA, b"0")
 
 
@@ -803,6 +837,8 @@ GOOD = (f"archives/{Sha256.of(DATA)}", DATA, b"0")
         (f"records/{'0' * 64}", b"x", b"0"),
         (f"records/{'0' * 64}.json", b"x", b"0"),
         (f"records/{'0' * 64}.json", b"{" * (2 << 20), b"0"),
+        *(_record_of(size) for size in ("5", "-1", "true", "1e3", str(10**400), f"{len(DATA)}0")),
+        _record_of(str(len(DATA)), origin="https://one\\nforged"),
         GOOD,
     ],
 )
@@ -814,6 +850,43 @@ def test_a_hostile_bundle_is_refused_before_anything_is_written(
         read_bundle(bundle, store)
     assert not store.root.exists()
     assert not (tmp_path / "victim").exists()
+
+
+def test_a_record_of_another_size_is_named_and_set_right(store: Store, tmp_path: Path) -> None:
+    bundle = _tar(tmp_path / "bundle.tar", GOOD, _record_of(str(len(DATA))))
+    (sha256,) = read_bundle(bundle, store)
+    assert cache.verify(store, jobs=1) == []
+    for mend in (
+        lambda: read_bundle(bundle, store),
+        lambda: cache.add(store, store.archive_path(sha256), {}, unpinned=True),
+        lambda: cache.prune(store, keep={sha256}, damaged=True, dry_run=False),
+    ):
+        store.record_path(sha256).write_bytes(_record_of("7")[1])
+        assert [one.rule for one in cache.verify(store, jobs=1)] == ["cache.bad-record"]
+        mend()
+        assert cache.verify(store, jobs=1) == []
+
+
+def test_an_archive_that_goes_away_while_it_is_exported_is_named(store: Store, tmp_path: Path) -> None:
+    archive = pinned(DATA)
+    read_bundle(_tar(tmp_path / "bundle.tar", GOOD), store)
+    verified = fetch(store, archive, offline=True)
+    store.archive_path(archive.sha256).unlink()
+    with pytest.raises(CacheError, match=f"cannot read {store.archive_path(archive.sha256)} any more"):
+        write_bundle(tmp_path / "again.tar", verified, store)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bundle.tar", store.root.name]
+
+
+def test_an_export_says_the_size_that_archives_have(store: Store, tmp_path: Path) -> None:
+    archive = pinned(DATA)
+    read_bundle(_tar(tmp_path / "bundle.tar", GOOD), store)
+    store.record_path(archive.sha256).write_bytes(_record_of("7", "https://nowhere.invalid/file.bin")[1])
+    write_bundle(tmp_path / "again.tar", fetch(store, archive, offline=True), store)
+    other = Store(tmp_path / "other")
+    read_bundle(tmp_path / "again.tar", other)
+    record = other.record(archive.sha256)
+    assert record is not None
+    assert record.size_bytes == len(DATA)
 
 
 def test_a_bundle_whose_bytes_are_others_is_refused(store: Store, tmp_path: Path) -> None:

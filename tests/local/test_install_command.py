@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
+import pwd
 import random
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,8 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command import Toolchain
+from command import Ended, Toolchain
 from http_server import Site, serve
+from read_only import read_only
 
 from toolchain.digest import Sha256
 from toolchain.errors import CacheError, InstallError, ToolchainError
@@ -133,6 +136,150 @@ def test_the_warm_path_notices_every_change(toolchain: Toolchain, change: str) -
         assert "overridden" in toolchain.run("list").stdout
     if change in ("pins", "local"):
         assert "tool 1.1" in again.stdout
+
+
+def test_what_stands_where_nothing_can_be_written_is_installed(toolchain: Toolchain, site: Site) -> None:
+    toolchain.run("install", "tool")
+    asked = len(site.requests)
+    with read_only(toolchain.roots):
+        os.utime(toolchain.pins)  # so that no receipt fits
+        again = toolchain.run("install", "tool")
+        assert again == Ended(0, f"tool 1.0 (prebuilt) is installed in {root_of(toolchain)}\n", "")
+        assert toolchain.run("install", "tool", "--json").json()["installed"][0]["outcome"] == "present"
+        assert toolchain.run("install", "tool", "--force").status == 16
+        toolchain.pins.write_text(toolchain.pins.read_text().replace('"1.0"', '"1.1"'))
+        other = toolchain.run("install", "tool")
+        assert (other.status, other.stdout) == (16, "")
+        assert "Read-only file system" in other.stderr
+    assert len(site.requests) == asked
+
+
+def copied(toolchain: Toolchain) -> Path:
+    """The roots, copied as `cp -r` does: the same bytes and modes, other times."""
+    first = toolchain.here / "first"
+    toolchain.roots.rename(first)
+    shutil.copytree(first, toolchain.roots, copy_function=shutil.copy)
+    return root_of(toolchain)
+
+
+def test_a_copy_is_installed_and_its_times_are_recorded(toolchain: Toolchain, site: Site) -> None:
+    toolchain.run("install", "tool")
+    asked = len(site.requests)
+    root = copied(toolchain)
+    (one,) = toolchain.run("list", "--json").json()["installed"]
+    assert one["intact"] is True
+    listed = toolchain.run("list")
+    assert "its times differ" in listed.stdout
+    assert "toolchain install tool --profile prebuilt\n" in listed.stdout
+    assert "damaged" not in listed.stdout
+    used = toolchain.run("env", "tool")
+    assert used.status == 0
+    assert f"{root}/bin" in used.stdout
+    assert "its times differ" in used.stderr
+    assert toolchain.run("env", "tool", "-q").stderr == ""
+    assert toolchain.run("cache", "verify").status == 0
+    by_stat = toolchain.run("cache", "verify", "--stat")
+    assert by_stat.status == 1
+    assert "hint      toolchain install tool --profile prebuilt\n" in by_stat.stdout
+    assert toolchain.run("install", "tool").stdout == f"tool 1.0 (prebuilt) is installed in {root}\n"
+    assert "its times differ" not in toolchain.run("list").stdout
+    assert toolchain.run("env", "tool").stderr == ""
+    assert toolchain.run("cache", "verify", "--stat").status == 0
+    assert len(site.requests) == asked
+
+
+def test_a_copy_where_nothing_can_be_written_is_installed(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    root = copied(toolchain)
+    with read_only(toolchain.roots):
+        assert toolchain.run("install", "tool") == Ended(0, f"tool 1.0 (prebuilt) is installed in {root}\n", "")
+        assert toolchain.run("env", "tool").status == 0
+
+
+def test_a_copy_with_another_byte_is_damaged(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    file = copied(toolchain) / "bin/file1"
+    file.write_bytes(bytes([file.read_bytes()[0] ^ 1]) + file.read_bytes()[1:])
+    assert "damaged, see toolchain cache verify" in toolchain.run("list").stdout
+    assert toolchain.run("env", "tool").status == 16
+    assert toolchain.run("cache", "verify").status == 1
+    with read_only(toolchain.roots):
+        assert toolchain.run("install", "tool").status == 16
+    assert "repaired" in toolchain.run("install", "tool").stdout
+
+
+def test_a_damaged_root_belongs_to_the_tool_that_it_is_called_after(toolchain: Toolchain) -> None:
+    """As slang and slang-rhi: the one's name begins with the other's."""
+    text = toolchain.pins.read_text()
+    toolchain.pins.write_text(text + text.partition("\n")[2].replace('"tool"', '"tool-two"'))
+    toolchain.run("install", "tool-two")
+    record = root_of(toolchain) / "toolchain.json"
+    record.write_text("{")
+    refused = toolchain.run("uninstall", "tool")
+    assert (refused.status, refused.stdout) == (16, "")
+    assert record.exists()
+    assert f"{record.parent} is damaged" in refused.stderr
+    assert toolchain.run("uninstall", "tool-two").stdout == f"tool-two (damaged): removed from {record.parent}\n"
+
+
+def test_several_damaged_roots_are_removed_only_by_name_or_all(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    toolchain.pins.write_text(toolchain.pins.read_text().replace('"1.0"', '"1.1"'))
+    toolchain.run("install", "tool")
+    roots = sorted(path for path in toolchain.roots.iterdir() if not path.name.startswith("."))
+    for root in roots:
+        (root / "toolchain.json").write_text("{")
+    refused = toolchain.run("uninstall", "tool")
+    assert (refused.status, refused.stdout) == (16, "")
+    assert all(str(root) in refused.stderr for root in roots)
+    assert toolchain.run("uninstall", "tool@1.0").status == 0
+    assert [root.exists() for root in roots] == [False, True]
+    assert toolchain.run("uninstall", "tool", "--all").status == 0
+    assert not roots[1].exists()
+
+
+@pytest.mark.parametrize("fault", ["strip = 9", 'place = [{ from = "no/such/*", to = "." }]'])
+def test_a_pin_that_does_not_fit_its_archive_is_the_pins_fault(toolchain: Toolchain, fault: str) -> None:
+    toolchain.pins.write_text(toolchain.pins.read_text().replace("strip = 1", fault))
+    ended = toolchain.run("install", "tool")
+    assert ended.status == 10
+    assert f"error: {toolchain.pins}:3: tool: " in ended.stderr
+    assert "publishes it" not in ended.stderr
+
+
+def test_a_root_that_is_too_deep_is_the_roots_fault(toolchain: Toolchain) -> None:
+    deep = toolchain.here
+    while len(str(deep)) < 4000:
+        deep /= "a" * 60
+    ended = toolchain.run("install", "tool", "--root", str(deep))
+    assert ended.status == 16, ended.stderr
+    assert "File name too long" in ended.stderr
+    assert "shorter" in ended.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("-j2",)])
+def test_a_name_that_is_said_twice_is_installed_once(toolchain: Toolchain, options: tuple[str, ...]) -> None:
+    toolchain.run("install", "tool")
+    again = toolchain.run("install", "tool", "tool", *options)
+    assert again == Ended(0, f"tool 1.0 (prebuilt) is installed in {root_of(toolchain)}\n", "")
+
+
+def test_what_stands_in_a_receipts_place_is_neither_waited_for_nor_littered_around(toolchain: Toolchain) -> None:
+    toolchain.run("install", "tool")
+    receipt = toolchain.roots / ".receipts/tool-prebuilt"
+    receipt.unlink()
+    receipt.symlink_to("/dev/zero")
+    assert toolchain.run("install", "tool").status == 0
+    receipt.unlink()
+    receipt.mkdir()
+    assert toolchain.run("install", "tool").status == 16
+    assert list(receipt.parent.iterdir()) == [receipt]
+
+
+def test_an_empty_home_is_none(toolchain: Toolchain) -> None:
+    asked = {"DREAM_GPU_CACHE": "", "XDG_CACHE_HOME": "", "HOME": ""}
+    expected = Path(pwd.getpwuid(os.getuid()).pw_dir, ".cache/gpu-toolchain")
+    assert toolchain.run("cache", "path", **asked).stdout == f"{expected}\n"
 
 
 def test_offline_without_the_archive_ends_with_11_and_says_everything(toolchain: Toolchain, site: Site) -> None:
@@ -445,6 +592,62 @@ def test_a_signal_ends_an_installation_without_leftovers(
     leftovers = toolchain.run("cache", "verify", "--json").json()["findings"]
     # A lock file stays where the signal came while the request was on its way: named, and held by nobody.
     assert {finding["rule"] for finding in leftovers} <= {"cache.partial", "cache.stale-lock"}
+
+
+AMID = {
+    "the warm path": "from toolchain.cli import warm; warm.nothing_to_do = lambda arguments: kill()",
+    "the imports": "sys.meta_path.insert(0, type('Finder', (), {'find_spec': lambda self, name, *_: kill()})())",
+    "the making of a class": "toolchain.cli.main.main = lambda: type('A', (), {'a': Bad()}) and 0",
+    "what swallows every error": "toolchain.cli.main.main = lambda: bool(Worse())",
+}
+AT_ONCE = """
+import os, signal, sys
+import toolchain.__main__ as command
+if {amid!r} != "the imports":
+    import toolchain.cli.main
+def kill():
+    os.kill(os.getpid(), signal.SIGTERM)
+    for _ in range(1000): pass
+class Bad:
+    __set_name__ = lambda self, *_: kill()
+class Worse:
+    __del__ = lambda self: kill()
+    __bool__ = lambda self: False
+{hook}
+command.main()
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+@pytest.mark.parametrize("amid", AMID)
+def test_a_signal_ends_a_command_so_wherever_it_is(toolchain: Toolchain, amid: str, options: tuple[str, ...]) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", AT_ONCE.format(amid=amid, hook=AMID[amid]), "install", "tool", *options],
+        env=toolchain.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 128 + signal.SIGTERM, ended.stderr
+    assert ended.stderr.endswith("interrupted by SIGTERM\n")
+    assert json.loads(ended.stdout)["error"] == "interrupted" if options else ended.stdout == ""
+
+
+def test_a_signal_when_all_is_done_changes_nothing(toolchain: Toolchain) -> None:
+    code = """
+import atexit, os, signal
+atexit.register(lambda: os.kill(os.getpid(), signal.SIGTERM))
+from toolchain.__main__ import main
+main()
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code, "cache", "path"],
+        env=toolchain.environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, f"{toolchain.cache}\n", "")
 
 
 @pytest.mark.parametrize(

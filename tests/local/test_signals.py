@@ -63,6 +63,7 @@ import sys, threading
 from toolchain import __main__
 sys.path.insert(0, {str(tmp_path)!r})
 def run(arguments):
+    __main__._set_handlers(__main__._unwind)
     import whole
     {then}
     return 0
@@ -84,6 +85,7 @@ from toolchain import __main__
 class Part:
     def __set_name__(self, owner, name): os.kill(os.getpid(), signal.SIGTERM)
 def make(arguments):
+    __main__._set_handlers(__main__._unwind)
     class Whole:
         part = Part()
 __main__._run = make

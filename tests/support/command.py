@@ -53,6 +53,7 @@ class Toolchain:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            errors="surrogateescape",  # as paths are decoded
         )
 
     def run(self, *arguments: str, **variables: str) -> Ended:

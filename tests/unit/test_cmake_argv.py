@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from toolchain import cores
 from toolchain.build.cmake import Programs, Project, build_argv, configure_argv, install_argv
 
 PROGRAMS = Programs(cmake=Path("/p/cmake"), ninja=Path("/p/ninja"))
@@ -28,8 +29,9 @@ def test_another_generator_gets_no_ninja() -> None:
 def test_build_and_install() -> None:
     project = Project(Path("/s"), Path("/b"), "Ninja")
     assert build_argv(project, PROGRAMS, target="t", config="Release") == (
-        *("/p/cmake", "--build", "/b", "--config", "Release", "--parallel", "--target", "t"),
+        *("/p/cmake", "--build", "/b", "--config", "Release", "--parallel", str(cores.usable()), "--target", "t"),
     )
+    assert build_argv(project, PROGRAMS, config="Release", jobs=7)[-2:] == ("--parallel", "7")
     assert install_argv(project, PROGRAMS, prefix=Path("/r"), component="recorder", config="Release") == (
         *("/p/cmake", "--install", "/b", "--config", "Release", "--component", "recorder", "--prefix", "/r"),
     )

@@ -17,7 +17,9 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"bundle", "air"}),
     frozenset({"sources", "build", "layout", "host"}),
     frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "toml"}),
-    frozenset({"addresses", "errors", "digest", "files", "findings", "locks", "rules", "_native"}),
+    frozenset(
+        {"addresses", "errors", "cores", "digest", "documents", "files", "findings", "locks", "rules", "_native"}
+    ),
 )
 
 ROOMS: dict[str, frozenset[str]] = {
@@ -101,3 +103,18 @@ def test_only_cli_reads_the_environment(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Attribute) and node.attr in ("environ", "environb", "getenv"):
             pytest.fail(f"{relative}:{node.lineno} reads the environment")
+
+
+def test_what_commands_print_goes_through_one_place() -> None:
+    """`say` masks what would play with a terminal: names of files, of archives' records, of bundles."""
+    printing = {"toolchain/cli/text.py", "toolchain/cli/document.py"}
+    # These print before click is imported: a version, and what `say` printed when a receipt was written.
+    plain = {"toolchain/__main__.py", "toolchain/cli/warm.py", "toolchain/cli/warm_air.py", "toolchain/gpu_probe.py"}
+    for path in modules():
+        relative = path.relative_to(PACKAGE.parent).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            assert called not in ("click.echo", "click.secho") or relative in printing, f"{relative}:{node.lineno}"
+            assert called != "print" or relative in plain, f"{relative}:{node.lineno}"

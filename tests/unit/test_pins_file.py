@@ -142,6 +142,8 @@ MISTAKES = [
     (B, "b" * 63 + "g", HERE, "got 'g'"),
     (f'"{B}"', "7", HERE, "got the number 7"),
     ("https://one.example", "http://one.example", HERE, "its scheme is 'http'"),
+    ("HOME_OF_TOOL", "PATH", HERE, "PATH is not set; 'bin' names the folders"),
+    ("https://one.example", "http://localhost", HERE, "its scheme is 'http'"),
     ("https://one.example", "ftp://one.example", HERE, "its scheme is 'ftp'"),
     ("https://one.example/d", "https://u:secret@one.example/d", HERE, "https://***@one.example/d/tool%2D1.2.zip"),
     ("https://one.example", "https://", HERE, "it names no host"),
@@ -198,7 +200,6 @@ MISTAKES = [
     ('= "b.so.1"', '= "../../b.so.1"', HERE, "it holds '..'"),
     ('{ "lib/b.so" = "b.so.1" }', "{}", HERE, "empty table"),
     ('"{root}/share"', '"{toor}/share"', HERE, "only {root} has braces"),
-    ("HOME_OF_TOOL", "PATH", HERE, "would take the place of the user's whole PATH"),
     ("HOME_OF_TOOL", '"A=B"', HERE, "no name of an environment variable"),
     ('bin = ["bin"]', 'bin = ["/bin"]', HERE, "it is absolute"),
     ('bin = ["bin"]', 'bin = "bin"', HERE, "expected a list of folders"),
@@ -235,19 +236,6 @@ def test_mistakes(old: str, new: str, blamed: str | None, message: str) -> None:
         part, _, count = blamed.partition("#")
         lines = [number for number, line in enumerate(text.splitlines(), 1) if part in line]
         assert matching[0] == lines[int(count or 1) - 1], (found, lines)
-
-
-def test_a_pin_without_archives_is_a_mistake_however_it_says_so() -> None:
-    for archives in ("", "archive = []\n"):
-        text = f'format = 1\n[[pin]]\nname = "a"\nversion = "1"\nlicense = "MIT"\n{archives}'
-        assert [seen for _, seen in problems_of(text)] == ["pin 'a': has no [[pin.archive]]; expected at least one"]
-
-
-def test_a_list_for_path_goes_before_what_it_holds() -> None:
-    (pin,) = parse(GOOD.replace('HOME_OF_TOOL = "{root}/share"', 'PATH = ["{root}/share"]').encode(), "pins.toml").pins[
-        :1
-    ]
-    assert dict(pin.env)["PATH"] == ("{root}/share",)
 
 
 def test_all_problems_of_a_file_come_in_one_run_in_its_order() -> None:
@@ -499,3 +487,20 @@ def test_load(tmp_path: Path) -> None:
     local.write_text("format = 9")
     with pytest.raises(PinsError, match=r"pins\.local\.toml:1: "):
         load(path, local)
+
+
+def test_a_pin_without_archives_is_a_mistake() -> None:
+    text = 'format = 1\n[[pin]]\nname = "x"\nversion = "1"\nlicense = "MIT"\narchive = []\n'
+    with pytest.raises(PinsError, match=r"has no \[\[pin.archive\]\]; expected at least one"):
+        parse(text.encode(), "pins.toml")
+
+
+def test_a_local_file_that_is_none_is_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "pins.toml").write_text(GOOD)
+    (tmp_path / "pins.local.toml").mkdir()
+    with pytest.raises(PinsError, match=r"pins\.local\.toml: cannot read") as local:
+        load(tmp_path / "pins.toml", tmp_path / "pins.local.toml")
+    assert "--pins" not in (local.value.hint or "")
+    with pytest.raises(PinsError, match="cannot read") as main:
+        load(tmp_path / "none.toml", None)
+    assert "--pins" in (main.value.hint or "")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from toolchain import cores
 from toolchain.build import process
 from toolchain.errors import ProcessError
 
@@ -101,11 +102,11 @@ def build_argv(
 ) -> tuple[str, ...]:
     """The command that builds `project`, or one target of it. `config` matters to multi-configuration generators.
 
-    `jobs` None leaves the number of compilers at once to the build program.
+    `jobs` None starts as many compilers at once as there are cores: make, without a number, starts all of them.
     """
     chosen = ("--target", target) if target is not None else ()
-    limit = (str(jobs),) if jobs is not None else ()
-    return (str(programs.cmake), "--build", str(project.build), "--config", config, "--parallel", *limit, *chosen)
+    limit = str(jobs if jobs is not None else cores.usable())
+    return (str(programs.cmake), "--build", str(project.build), "--config", config, "--parallel", limit, *chosen)
 
 
 def install_argv(
@@ -117,12 +118,24 @@ def install_argv(
 
 
 def configure(project: Project, programs: Programs, *, log: Path) -> Mapping[str, Compiler]:
-    """Configure `project` and return its compilers by language (`CXX`, `C`). Raises ProcessError."""
+    """Configure `project` and return its compilers by language (`CXX`, `C`).
+
+    Raises ProcessError, also for a folder whose name is not UTF-8: CMake 4.4 goes on until its install step, which
+    does not find its own script there.
+    """
+    argv = configure_argv(project, programs)
+    for argument in argv:
+        if any("\udc80" <= letter <= "\udcff" for letter in argument):  # as os.fsdecode leaves such bytes
+            raise ProcessError(
+                f"CMake takes only names in UTF-8, and this is none: {argument}",
+                hint="build in, and from, folders whose names are UTF-8: choose another with --root or TOOLCHAIN_ROOT",
+                details={"argv": list(argv), "status": None},
+            )
     queries = project.build / _QUERIES
     queries.mkdir(parents=True, exist_ok=True)
     for name in _QUERIED:
         (queries / name).touch()
-    process.stream(configure_argv(project, programs), log=log)
+    process.stream(argv, log=log)
     return read_compilers(project.build)
 
 

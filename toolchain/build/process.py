@@ -92,7 +92,7 @@ def stream(
     """
     last: deque[str] = deque(maxlen=SHOWN_LINES)
     with log.open("ab") as file:
-        file.write(f"$ {_shown(argv)}\n".encode())
+        file.write(os.fsencode(f"$ {_shown(argv)}\n"))  # as the program gets them, whatever encoding names are in
         file.flush()
         try:
             child = subprocess.Popen(

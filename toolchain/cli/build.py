@@ -14,12 +14,14 @@ from toolchain.cli import document, locations, warm
 from toolchain.cli.fetching import open_fetching
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import host, load_pins, pin_files
+from toolchain.cli.text import escaped, say
 from toolchain.digest import Sha256
 from toolchain.errors import InstallError
 from toolchain.host_build import Built, Outcome, Request
 from toolchain.install import Job
 from toolchain.pins import Profile
 from toolchain.sources.trees import tree
+from toolchain.sources.unwritable import is_read_only
 
 _BACKENDS = sorted({backend for backends in building.BACKENDS.values() for backend in backends})
 
@@ -52,7 +54,7 @@ def build() -> None:
     help="How it is compiled; Release is installed without symbols.",
 )
 @click.option("-o", "--output", type=click.Path(file_okay=False), help="Folder to put the host in [one below --root].")
-@click.option("-j", "--jobs", type=click.IntRange(1, 1024), help="Compilers at once [what Ninja chooses].")
+@click.option("-j", "--jobs", type=click.IntRange(1, 1024), help="Compilers at once [as many as there are cores].")
 @click.option("--force", is_flag=True, help="Build anew, from an empty build folder.")
 @click.option(
     "--presets",
@@ -151,20 +153,21 @@ def _keep_receipt(settings: Settings, pins_file: str | None, asked: str, done: B
         os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - warm's paths are strings
         receipt.write(path, receipt.Receipt(str(root), digest, _present(done), state))
     except OSError as error:
-        raise InstallError(f"cannot write {path}: {error.strerror or error}") from error
+        if not is_read_only(error):  # there the next run looks again, as this one did
+            raise InstallError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _report(settings: Settings, done: Built) -> None:
     if settings.json:
         document.show({"built": done.to_json()})
     elif done.outcome is Outcome.PRESENT:
-        click.echo(_present(done))
+        say(_present(done))
     else:
-        click.echo(f"{done.toolchain.label}: built in {done.toolchain.root}")
+        say(f"{done.toolchain.label}: built in {done.toolchain.root}")
 
 
 def _present(done: Built) -> str:
-    return f"{done.toolchain.label} is built in {done.toolchain.root}"
+    return f"{done.toolchain.label} is built in {escaped(str(done.toolchain.root))}"
 
 
 def _write_presets(settings: Settings, target: str, presets: dict[str, object]) -> None:
@@ -186,4 +189,4 @@ def _write_presets(settings: Settings, target: str, presets: dict[str, object]) 
     if settings.json:
         document.show({"presets": str(path.absolute()), "preset": name})
     else:
-        click.echo(f"{target}: preset {name} of {locations.native_sources()}")
+        say(f"{target}: preset {name} of {locations.native_sources()}")

@@ -17,7 +17,7 @@ from toolchain.cli import progress as drawing
 from toolchain.cli.install import pinned_key
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import load_pins
-from toolchain.cli.text import count, escaped
+from toolchain.cli.text import count, escaped, say
 from toolchain.errors import InstallError
 from toolchain.installed import Toolchain
 from toolchain.pins import PinSet
@@ -84,21 +84,21 @@ def regenerate(
 def _print(outcome: Outcome, *, check: bool) -> None:
     name = escaped(str(outcome.output))
     if outcome.differences:
-        click.secho("differs ", fg="red", nl=False)
-        click.echo(f"{name}: {count(len(outcome.differences), 'difference')}")
+        say("differs ", fg="red", nl=False)
+        say(f"{name}: {count(len(outcome.differences), 'difference')}")
         for difference in outcome.differences:
-            click.echo(f"  {escaped(difference)}")
+            say(f"  {escaped(difference)}")
     elif check:
-        click.secho("ok      ", fg="green", nl=False)
-        click.echo(f"{name} is what its manifest makes")
+        say("ok      ", fg="green", nl=False)
+        say(f"{name} is what its manifest makes")
     elif outcome.written:
-        click.secho("written ", fg="green", nl=False)
-        click.echo(f"{name}: {outcome.made} made, {outcome.kept} kept")
+        say("written ", fg="green", nl=False)
+        say(f"{name}: {outcome.made} made, {outcome.kept} kept")
     else:
-        click.secho("current ", fg="green", nl=False)
-        click.echo(f"{name}: {outcome.kept} kept")
+        say("current ", fg="green", nl=False)
+        say(f"{name}: {outcome.kept} kept")
     for reason in outcome.left_out:
-        click.echo(f"  without {escaped(reason)}")
+        say(f"  without {escaped(reason)}")
 
 
 def _processors() -> int:

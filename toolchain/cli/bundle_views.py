@@ -14,7 +14,7 @@ from toolchain.bundle.model import Bundle, Entry, Group, RecordedLayout, Row, Ro
 from toolchain.cli import document as output
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.tables import print_table, printable
-from toolchain.cli.text import count
+from toolchain.cli.text import count, say
 from toolchain.errors import BundleError
 from toolchain.layout import names
 
@@ -38,14 +38,14 @@ def show(settings: Settings, file: Path, rows: bool) -> None:
         output.show({"file": str(file), **document(bundle)})
         return
     producer = bundle.producer
-    click.secho(printable(producer.name), bold=True, nl=False)
+    say(printable(producer.name), bold=True, nl=False)
     parts = [", ".join(target.language for target in bundle.targets), f"Slang {producer.compiler}"]
     parts += [f"gpu-toolchain {producer.tool_version}", f"profiles {', '.join(bundle.profiles) or 'none'}"]
-    click.echo("  " + printable("; ".join(parts)))
+    say("  " + printable("; ".join(parts)))
     _show_pipelines(bundle)
     _show_entries(bundle)
     if bundle.allowances:
-        click.secho("\nAllowed findings", bold=True)
+        say("\nAllowed findings", bold=True)
         allowed = [(one.rule, one.entry or "all entries", one.reason) for one in bundle.allowances]
         print_table([("rule", "entry", "reason"), *[tuple(map(printable, row)) for row in allowed]])
     if rows:
@@ -55,7 +55,7 @@ def show(settings: Settings, file: Path, rows: bool) -> None:
 
 
 def _show_pipelines(bundle: Bundle) -> None:
-    click.secho("\nPipelines", bold=True)
+    say("\nPipelines", bold=True)
     table: list[tuple[str, ...]] = [("pipeline", "entries", "group", "vertex input")]
     for one in bundle.pipelines:
         streams = [f"{stream.stride_bytes} B" for stream in one.streams]
@@ -65,7 +65,7 @@ def _show_pipelines(bundle: Bundle) -> None:
 
 
 def _show_entries(bundle: Bundle) -> None:
-    click.secho("\nEntries", bold=True)
+    say("\nEntries", bold=True)
     languages = [target.language for target in bundle.targets]
     table: list[tuple[str, ...]] = [("entry", "stage", "thread group", *languages, "needs")]
     for group in bundle.groups:
@@ -83,7 +83,7 @@ def _show_entries(bundle: Bundle) -> None:
         f"{target.language} {sum(len(code.payload) for _, _, code in bundle.codes() if code.target is target):,}"
         for target in bundle.targets
     ]
-    click.echo(f"  bytes of code: {', '.join(totals)}")
+    say(f"  bytes of code: {', '.join(totals)}")
 
 
 def _size(entry: Entry) -> str:
@@ -94,7 +94,7 @@ _GROUPED = ("compute", "mesh", "amplification")
 
 
 def _show_rows(group: Group, layout: RecordedLayout) -> None:
-    click.secho(f"\n{printable(group.name)} on {layout.target.language}", bold=True)
+    say(f"\n{printable(group.name)} on {layout.target.language}", bold=True)
     table: list[tuple[str, ...]] = [("row", "of", "kind", "space", "binding", "count", "offset", "size", "")]
     for row in sorted(
         layout.rows, key=lambda one: (one.space, one.category, one.binding or 0, one.kind == 1, one.offset_bytes)
@@ -131,15 +131,15 @@ def diff(settings: Settings, old: Path, new: Path) -> None:
         output.show({"ok": not found, "old": str(old), "new": str(new), "differences": found})
     else:
         for difference in found:
-            click.echo(printable(difference))
+            say(printable(difference))
         if not found:
-            click.echo("nothing differs")
+            say("nothing differs")
         for target in sorted({*before.targets, *after.targets}):
             sizes = [
                 sum(len(code.payload) for _, _, code in one.codes() if code.target is target) for one in (before, after)
             ]
             if sizes[0] != sizes[1]:
-                click.secho(f"{target.language}: {sizes[0]:,} bytes of code, now {sizes[1]:,}", bold=True)
+                say(f"{target.language}: {sizes[0]:,} bytes of code, now {sizes[1]:,}", bold=True)
     if found:
         raise click.exceptions.Exit(1)
 
@@ -193,17 +193,17 @@ def printable_lines(text: str) -> str:
 
 
 def _print_explanation(found: Explanation, *, everything: bool) -> None:
-    click.secho(printable(f"{found.group.name}/{found.entry.name}"), bold=True, nl=False)
+    say(printable(f"{found.group.name}/{found.entry.name}"), bold=True, nl=False)
     size = _size(found.entry)
-    click.echo(f"  {stage_word(found.entry.stage)}{f', {size}' if size else ''}")
+    say(f"  {stage_word(found.entry.stage)}{f', {size}' if size else ''}")
     for one in found.targets:
         code = found.entry.code(one.target)
         size_bytes = len(code.payload) if code else 0
         needs = ", ".join(feature_words(code.features)) if code else ""
-        click.secho(f"\n{one.target.language}", bold=True, nl=False)
-        click.echo(f"  {size_bytes:,} bytes; needs {needs or 'no feature'}")
+        say(f"\n{one.target.language}", bold=True, nl=False)
+        say(f"  {size_bytes:,} bytes; needs {needs or 'no feature'}")
         if one.unreadable:
-            click.echo(f"  its code cannot be read: {printable(one.unreadable)}")
+            say(f"  its code cannot be read: {printable(one.unreadable)}")
             continue
         _print_limits(one, everything=everything)
         _print_rejections(one)
@@ -215,7 +215,7 @@ def _print_limits(one: OnTarget, *, everything: bool) -> None:
     shown = [verdict for verdict in one.verdicts if everything or verdict.because]
     shown = shown or [verdict for verdict in one.verdicts if verdict.profile.name == _SHOWN_UNASKED]
     if not one.verdicts:
-        click.echo("  no profile has limits for this backend")
+        say("  no profile has limits for this backend")
     table: list[tuple[str, ...]] = [("limit", "used", *(verdict.profile.name for verdict in shown))]
     for number, row in enumerate(one.verdicts[0].rows if one.verdicts else ()):
         if not row.used and all(verdict.rows[number].allowed is None for verdict in shown):
@@ -235,15 +235,13 @@ def _print_rejections(one: OnTarget) -> None:
     for verdict in one.verdicts:
         for row in verdict.rejections:
             word, colour = _word(verdict)
-            click.secho(f"  {word:10}", fg=colour, nl=False)
+            say(f"  {word:10}", fg=colour, nl=False)
             text = f"{verdict.profile.name}: {row.used:,} {row.words}, at most {row.allowed or 0:,}"
-            click.echo(
-                f"{text} [{verdict.profile.rule}]" + (f"; {printable(verdict.excused)}" if verdict.excused else "")
-            )
+            say(f"{text} [{verdict.profile.rule}]" + (f"; {printable(verdict.excused)}" if verdict.excused else ""))
     passed = [verdict.profile.name for verdict in one.verdicts if not verdict.rejections]
     if passed:
-        click.secho("  fits      ", fg="green", nl=False)
-        click.echo(", ".join(passed))
+        say("  fits      ", fg="green", nl=False)
+        say(", ".join(passed))
 
 
 def _word(verdict: Verdict) -> tuple[str, str | None]:
@@ -253,7 +251,7 @@ def _word(verdict: Verdict) -> tuple[str, str | None]:
 
 
 def _print_shapes(shapes: Sequence[Shape]) -> None:
-    click.secho("\nThread groups", bold=True)
+    say("\nThread groups", bold=True)
     table: list[tuple[str, ...]] = [("shape", "threads", "", "rejected by")]
     for shape in shapes:
         by_reason: dict[str, list[str]] = {}
@@ -264,7 +262,7 @@ def _print_shapes(shapes: Sequence[Shape]) -> None:
         table.append((" x ".join(map(str, shape.size)), f"{shape.threads:,}", origin, first))
         table += [("", "", "", other) for other in others]
     print_table(table, right=frozenset({1}))
-    click.echo("  group-shared memory is that of the code of the shape where the bundle has one, and else this entry's")
+    say("  group-shared memory is that of the code of the shape where the bundle has one, and else this entry's")
 
 
 @click.command()
@@ -293,7 +291,7 @@ def headers(settings: Settings, file: Path, languages: tuple[str, ...], folder: 
             return
         if len(languages) > 1:
             raise click.BadParameter("more than one language needs -o", param_hint="--language")
-        click.echo(writers.text_of(bundle, languages[0] if languages else "c", plans, notes), nl=False)
+        say(writers.text_of(bundle, languages[0] if languages else "c", plans, notes), nl=False)
         return
     texts = {
         folder / writers.file_name(bundle, language): writers.text_of(bundle, language, plans, notes)
@@ -306,7 +304,7 @@ def headers(settings: Settings, file: Path, languages: tuple[str, ...], folder: 
         output.show({"file": str(file), "written": list(map(str, texts)), "structures": structures, "notes": notes})
     else:
         for path in texts:
-            click.echo(f"{printable(str(path))}: {count(len(plans), 'structure')}")
+            say(f"{printable(str(path))}: {count(len(plans), 'structure')}")
 
 
 @click.command()
@@ -323,7 +321,7 @@ def extract(settings: Settings, file: Path, folder: Path) -> None:
     if settings.json:
         output.show({"file": str(file), "folder": str(folder), "written": [path.name for path in written]})
     elif not settings.quiet:
-        click.echo(f"{printable(str(folder))}: {count(len(written), 'file')}")
+        say(f"{printable(str(folder))}: {count(len(written), 'file')}")
 
 
 @click.command()
@@ -347,7 +345,7 @@ def report(settings: Settings, file: Path, page: Path, profiles: tuple[str, ...]
     if settings.json:
         output.show({"file": str(file), "page": str(page), "size_bytes": len(text.encode())})
     elif not settings.quiet:
-        click.echo(f"{printable(str(page))}: {len(text.encode()):,} bytes")
+        say(f"{printable(str(page))}: {len(text.encode()):,} bytes")
 
 
 def _write(path: Path, data: bytes) -> None:

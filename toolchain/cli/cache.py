@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,12 +14,14 @@ from toolchain.cli.fetch import platform_option, profile_option, select
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins, pin_files
 from toolchain.cli.progress import size_text
-from toolchain.cli.text import count
+from toolchain.cli.text import count, escaped, say, say_bytes
 from toolchain.digest import Sha256
 from toolchain.findings import Finding
 from toolchain.pins import Archive, PinSet, require_minimum
 from toolchain.platforms import Platform
 from toolchain.sources.cache import contents as operation
+from toolchain.sources.cache import made
+from toolchain.sources.cache.made import Made
 from toolchain.sources.cache.store import Store
 from toolchain.sources.trees import staging
 
@@ -37,13 +40,16 @@ def path_(settings: Settings) -> None:
     if settings.json:
         document.show({"cache": str(settings.paths.cache)})
     else:
-        click.echo(str(settings.paths.cache))
+        say_bytes(os.fsencode(settings.paths.cache) + b"\n")
 
 
 @cache.command("list")
 @with_settings
 def list_(settings: Settings) -> None:
-    """List the archives in the cache, and which pins use them. Nothing is hashed: see `verify`."""
+    """List the archives in the cache, and which pins use them, and what checks and bundles left there to be faster.
+
+    No archive is hashed: see `verify`.
+    """
     settings.require_given()
     store = Store(settings.paths.cache)
     users = _users(load_pins(settings))
@@ -60,14 +66,18 @@ def list_(settings: Settings) -> None:
             }
             for entry in entries
         ]
-        document.show({"cache": str(store.root), "archives": rows})
+        document.show({"cache": str(store.root), "archives": rows, "made": _made_json(settings)})
         return
     for entry in entries:
-        name = entry.record.file_name if entry.record else "(no record)"
+        name = escaped(entry.record.file_name) if entry.record else "(no record)"
         pins = ", ".join(users.get(entry.sha256, [])) or "no pin"
-        click.echo(f"{entry.sha256}  {size_text(entry.size_bytes):>10}  {name}  [{pins}]")
+        say(f"{entry.sha256}  {size_text(entry.size_bytes):>10}  {name}  [{pins}]")
     total = sum(entry.size_bytes for entry in entries)
-    click.echo(f"{count(len(entries), 'archive')}, {size_text(total)} in {store.root}", err=True)
+    say(f"{count(len(entries), 'archive')}, {size_text(total)} in {store.root}", err=True)
+    for folder, files in _made(settings).items():
+        said = ", ".join(count(number, kind) for kind, (number, _) in made.totals(files).items())
+        if said:
+            say(f"{folder}/: {said}, {size_text(sum(one.size_bytes for one in files))}", err=True)
 
 
 @cache.command()
@@ -94,14 +104,14 @@ def add(settings: Settings, files: tuple[Path, ...], unpinned: bool, attestation
         place = operation.add_attestation(store, files[0], sha256, pinned)
         rows.append({"file": str(files[0]), "attests": sha256.hex, "path": str(place)})
         if not settings.json:
-            click.echo(f"{files[0]}: verified, in the cache as {place}")
+            say(f"{escaped(str(files[0]))}: verified, in the cache as {place}")
         files = ()
     for file in files:
         entry = operation.add(store, file, pinned, unpinned=unpinned)
         place = store.archive_path(entry.sha256)
         rows.append({"file": str(file), "sha256": entry.sha256.hex, "path": str(place)})
         if not settings.json:
-            click.echo(f"{file}: in the cache as {place}")
+            say(f"{escaped(str(file))}: in the cache as {place}")
     if settings.json:
         document.show({"added": rows})
 
@@ -110,7 +120,8 @@ def add(settings: Settings, files: tuple[Path, ...], unpinned: bool, attestation
 @click.option("--stat", is_flag=True, help="Look at installed files by size, mode and time only.")
 @with_settings
 def verify(settings: Settings, stat: bool) -> None:
-    """Hash every archive and every installed file again, and name everything that interrupted work left.
+    """Hash every archive and every installed file again, and what was kept of checks and bundles; name everything that
+    interrupted work left.
 
     Attestations that pins demand of the archives are verified again, too. Exit code 1 when anything is not as it
     should be.
@@ -119,6 +130,8 @@ def verify(settings: Settings, stat: bool) -> None:
     store = Store(settings.paths.cache)
     findings = operation.verify(store, jobs=_JOBS)
     findings += operation.unattested(store, [one for pin in load_pins(settings).pins for one in pin.archives])
+    for files in _made(settings).values():
+        findings += made.findings(files)
     findings += installed.verify(settings.paths.toolchains, full=not stat)
     good = f"every archive in {settings.paths.cache} and every file in {settings.paths.toolchains} is as it should be"
     _report(settings, findings, good)
@@ -130,16 +143,17 @@ def _report(settings: Settings, findings: Sequence[Finding], good: str) -> None:
         document.show({"ok": not findings, "findings": [one.to_json() for one in findings]})
     else:
         _print_findings(findings)
-        click.echo(good if not findings else f"{len(findings)} found", err=bool(findings))
+        say(good if not findings else f"{len(findings)} found", err=bool(findings))
     if findings:
         raise click.exceptions.Exit(1)
 
 
 def _print_findings(findings: Sequence[Finding]) -> None:
     for one in findings:
-        click.echo(f"{one.rule}: {one.where}\n  expected  {one.expected}\n  seen      {one.seen}")
-        if one.hint:
-            click.echo(f"  hint      {one.hint}")
+        say(f"{one.rule}: {escaped(one.where)}")
+        for what, text in (("expected", one.expected), ("seen", one.seen), ("hint", one.hint)):
+            if text:
+                say(f"  {what:8}  {escaped(text)}")
 
 
 @cache.command()
@@ -148,7 +162,8 @@ def _print_findings(findings: Sequence[Finding]) -> None:
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
 @with_settings
 def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None:
-    """Remove what no pin of this pins file names, and what interrupted work left.
+    """Remove what no pin of this pins file names, what was kept of sources or by a build that are no longer there, and
+    what interrupted work left.
 
     A cache that several projects share may hold what only the others pin: look with --dry-run first. Exit code 1 when a
     folder lies where a file belongs: it stays, and is named.
@@ -158,6 +173,11 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
     left = installed.leftovers(settings.paths.toolchains)
     pruned = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
     gone = list(pruned.removed)
+    for files in _made(settings).values():
+        doomed = made.removals(files, every=every, damaged=damaged)
+        gone += doomed
+        if not dry_run:
+            made.remove(doomed)
     for path in left:
         gone.append(operation.Removal(path, 0, "what a killed installation left"))
         if not dry_run:
@@ -173,13 +193,30 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
         document.show({"dry_run": dry_run, "size_bytes": total, "removed": rows, "findings": findings})
     else:
         for one in gone:
-            click.echo(f"{one.path}: {one.why}")
+            say(f"{escaped(str(one.path))}: {one.why}")
         verb = "would be removed" if dry_run else "removed"
         what = f"{count(len(gone), 'file')}, {size_text(total)}" if gone else "nothing"
-        click.echo(f"{what} {verb}", err=True)
+        say(f"{what} {verb}", err=True)
         _print_findings(pruned.findings)
     if pruned.findings:
         raise click.exceptions.Exit(1)
+
+
+def _made(settings: Settings) -> dict[str, list[Made]]:
+    """What can be made again, by its folder in the cache."""
+    from toolchain.air import contents as air
+    from toolchain.air import kept
+    from toolchain.bundle import contents as bundles
+
+    cache = settings.paths.cache
+    return {kept.FOLDER: air.files(cache), bundles.FOLDER: bundles.files(cache)}
+
+
+def _made_json(settings: Settings) -> dict[str, object]:
+    return {
+        folder: {kind: {"files": number, "size_bytes": size} for kind, (number, size) in made.totals(files).items()}
+        for folder, files in _made(settings).items()
+    }
 
 
 def _size_below(folder: Path) -> int:
@@ -221,7 +258,7 @@ def export(
         rows = [{"file": one.archive.file_name, "sha256": one.archive.sha256.hex} for one in verified]
         document.show({"bundle": str(target), "size_bytes": size_bytes, "archives": rows})
     else:
-        click.echo(f"{target}: {count(len(verified), 'archive')}, {size_text(size_bytes)}")
+        say(f"{escaped(str(target))}: {count(len(verified), 'archive')}, {size_text(size_bytes)}")
 
 
 @cache.command("import")
@@ -235,7 +272,7 @@ def import_(settings: Settings, source: Path) -> None:
     if settings.json:
         document.show({"imported": [one.hex for one in taken]})
     else:
-        click.echo(f"{count(len(taken), 'archive')} of {source} verified in {settings.paths.cache}")
+        say(f"{count(len(taken), 'archive')} of {escaped(str(source))} verified in {settings.paths.cache}")
 
 
 def _by_digest(pins: PinSet) -> dict[Sha256, list[Archive]]:

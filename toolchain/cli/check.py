@@ -13,9 +13,10 @@ from toolchain import __version__
 from toolchain.cli import document
 from toolchain.cli.annotations import annotation
 from toolchain.cli.check_air import air
-from toolchain.cli.options import Settings, with_settings
-from toolchain.cli.text import count, escaped
+from toolchain.cli.options import Settings, fail_on_option, with_settings
+from toolchain.cli.text import count, escaped, say
 from toolchain.errors import BundleError
+from toolchain.rules.rule import FAIL_ON, Severity, fails
 
 if TYPE_CHECKING:
     from toolchain.bundle.model import Bundle
@@ -33,6 +34,7 @@ class Checked:
 
     report: Report
     validations: Sequence[Validation]
+    fail_on: Severity
 
     @property
     def findings(self) -> tuple[BundleFinding, ...]:
@@ -42,7 +44,11 @@ class Checked:
     @property
     def ok(self) -> bool:
         """Whether nothing fails."""
-        return not any(finding.fails for finding in self.findings)
+        return not any(map(self.fails, self.findings))
+
+    def fails(self, finding: BundleFinding) -> bool:
+        """Whether the check fails because of a finding."""
+        return fails(finding, self.fail_on)
 
     def count(self, severity: str) -> int:
         """Findings of a severity that nothing allows."""
@@ -58,6 +64,7 @@ class Checked:
         return {
             "file": self.report.file,
             "ok": self.ok,
+            "fail_on": self.fail_on.value,
             "profiles": list(self.report.profiles),
             "counts": {**{word: self.count(word) for word in _COLOURS}, "allowed": self.allowed},
             "findings": [finding.to_json() for finding in self.findings],
@@ -83,6 +90,7 @@ check.add_command(air)
     help="Also keep a profile's limits (roadmap-2024, turing, …); repeat.",
 )
 @click.option("--deep", is_flag=True, help="Also ask the outside validators that are installed.")
+@fail_on_option
 @click.option(
     "--format",
     "form",
@@ -91,10 +99,18 @@ check.add_command(air)
     help="How findings are printed [text].",
 )
 @with_settings
-def bundle(settings: Settings, files: tuple[Path, ...], profiles: tuple[str, ...], deep: bool, form: str) -> None:
+def bundle(
+    settings: Settings,
+    files: tuple[Path, ...],
+    profiles: tuple[str, ...],
+    deep: bool,
+    fail_on: Severity | None,
+    form: str,
+) -> None:
     """Check shader bundles, without a GPU, by the rules of docs/bundle-rules.md.
 
-    Exit code 1 when a rule is broken that nothing allows, 18 when a file cannot be read; every file is looked at.
+    Exit code 1 for errors and warnings that the manifest does not allow, 18 when a file cannot be read; every file is
+    looked at.
     """
     from toolchain.bundle.rules.checking import PROFILES, check_file
 
@@ -109,7 +125,8 @@ def bundle(settings: Settings, files: tuple[Path, ...], profiles: tuple[str, ...
         except BundleError as error:
             unreadable.append(error)
             continue
-        checked.append(Checked(report, _validations(settings, report.bundle) if deep and report.bundle else ()))
+        validations = _validations(settings, report.bundle) if deep and report.bundle else ()
+        checked.append(Checked(report, validations, fail_on or FAIL_ON))
     _PRINTERS["json" if settings.json else form](checked, unreadable, settings)
     if unreadable:
         raise click.exceptions.Exit(BundleError.exit_code)
@@ -132,7 +149,7 @@ def explain(settings: Settings, rule_id: str) -> None:
         fields = ("id", "family", "title", "why", "mend", "source", "limits")
         document.show({**{name: getattr(one, name) for name in fields}, "severity": one.severity.value})
     else:
-        click.echo(explanation(one))
+        say(explanation(one))
 
 
 def _rules() -> dict[str, Described]:
@@ -164,39 +181,39 @@ def _text(checked: Sequence[Checked], unreadable: Sequence[BundleError], setting
     told: set[str] = set()  # rules whose mending was printed: once is enough
     for one in checked:
         for finding in one.findings:
-            if not (settings.quiet and not finding.fails):
+            if not (settings.quiet and not one.fails(finding)):
                 _print_finding(one.report.file, finding, mend=finding.rule not in told)
                 told.add(finding.rule)
         for validation in one.validations:
             if validation.not_run:
-                click.secho("not run ", fg="yellow", nl=False)
-                click.echo(f"{validation.validator}: {escaped(validation.not_run.splitlines()[0])}")
+                say("not run ", fg="yellow", nl=False)
+                say(f"{validation.validator}: {escaped(validation.not_run.splitlines()[0])}")
             else:
-                click.secho("ran     ", fg="green", nl=False)
-                click.echo(f"{validation.validator} {validation.version}, on {count(validation.codes, 'code')}")
+                say("ran     ", fg="green", nl=False)
+                say(f"{validation.validator} {validation.version}, on {count(validation.codes, 'code')}")
         _print_summary(one)
     for error in unreadable:
-        click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-        click.echo(escaped(error.message), err=True)
+        say("error: ", fg="red", bold=True, nl=False, err=True)
+        say(escaped(error.message), err=True)
 
 
 def _print_finding(file: str, finding: BundleFinding, *, mend: bool) -> None:
     word = "allowed" if finding.allowed else finding.severity.value
-    click.secho(f"{word:8}", fg=None if finding.allowed else _COLOURS[word], nl=False)
-    click.secho(f"{finding.rule:3} ", bold=True, nl=False)
-    click.echo(f"{escaped(file)}: {escaped(finding.where)}")
+    say(f"{word:8}", fg=None if finding.allowed else _COLOURS[word], nl=False)
+    say(f"{finding.rule:3} ", bold=True, nl=False)
+    say(f"{escaped(file)}: {escaped(finding.where)}")
     lines = [("expected", finding.expected), ("seen", finding.seen)]
     lines += [("because", finding.allowed)] if finding.allowed else [("mend", finding.hint)] if mend else []
     for what, said in lines:
         for number, line in enumerate(said.splitlines() or [""]):
-            click.echo(f"        {what if number == 0 else '':9}{escaped(line)}")
+            say(f"        {what if number == 0 else '':9}{escaped(line)}")
 
 
 def _print_summary(one: Checked) -> None:
-    click.secho("ok      " if one.ok else "wrong   ", fg="green" if one.ok else "red", bold=True, nl=False)
+    say("ok      " if one.ok else "wrong   ", fg="green" if one.ok else "red", bold=True, nl=False)
     counts = [count(one.count(word), word) for word in _COLOURS if one.count(word)]
     counts += [f"{one.allowed} allowed"] if one.allowed else []
-    click.echo(escaped(one.report.file) + (": " + ", ".join(counts) if counts else ""))
+    say(escaped(one.report.file) + (": " + ", ".join(counts) if counts else ""))
 
 
 def _json(checked: Sequence[Checked], unreadable: Sequence[BundleError], settings: Settings) -> None:
@@ -218,7 +235,7 @@ def _sarif(checked: Sequence[Checked], unreadable: Sequence[BundleError], settin
 
 def _github(checked: Sequence[Checked], unreadable: Sequence[BundleError], settings: Settings) -> None:
     for line in _annotations(checked, unreadable):
-        click.echo(line)
+        say(line)
 
 
 def _annotations(checked: Sequence[Checked], unreadable: Sequence[BundleError]) -> Iterator[str]:

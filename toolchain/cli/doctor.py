@@ -12,6 +12,7 @@ from toolchain.cli import document
 from toolchain.cli.indexes import machine_indexes
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import load_pins
+from toolchain.cli.text import say
 from toolchain.doctor import Check, Status, examine
 from toolchain.errors import FetchError
 from toolchain.pins import Archive, IndexKind, IndexSource
@@ -60,8 +61,8 @@ def _indexes(settings: Settings) -> dict[str, Callable[[], str]]:
 
 def _show(check: Check) -> None:
     mark, colour = _MARKS[check.status]
-    click.echo(f"{check.name:<12}", nl=False)
-    click.secho(f"{mark:<8}", fg=colour, nl=False)
-    click.echo(check.found)
+    say(f"{check.name:<12}", nl=False)
+    say(f"{mark:<8}", fg=colour, nl=False)
+    say(check.found)
     if check.fix and check.status is not Status.OK:
-        click.echo(f"{'':<20}fix: {check.fix}")
+        say(f"{'':<20}fix: {check.fix}")

@@ -12,6 +12,7 @@ import click
 from toolchain.cli import document
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, host, load_pins
+from toolchain.cli.text import say
 from toolchain.errors import FetchError
 from toolchain.pins import Archive, Pin, PinSet, Profile, require_minimum
 from toolchain.platforms import Platform
@@ -134,7 +135,7 @@ def fetch(
         ]
         document.show({"archives": rows})
     else:
-        click.echo(f"{_count(len(verified))} verified in {settings.paths.cache}")
+        say(f"{_count(len(verified))} verified in {settings.paths.cache}")
 
 
 def _check(settings: Settings, selection: Selection, jobs: int | None) -> None:
@@ -146,11 +147,11 @@ def _check(settings: Settings, selection: Selection, jobs: int | None) -> None:
     if settings.json:
         document.show({"cache": str(store.root), "archives": _rows(holdings, selection, settings)})
     elif lacking:
-        click.echo(listing(lacking, store, settings.repeat))
-        click.echo(f"{_count(len(lacking))} of {len(holdings)} missing or bad in {store.root}", err=True)
-        click.echo(f"run `{_without_check()}`, or bring the files and run the commands above", err=True)
+        say(listing(lacking, store, settings.repeat))
+        say(f"{_count(len(lacking))} of {len(holdings)} missing or bad in {store.root}", err=True)
+        say(f"run `{_without_check()}`, or bring the files and run the commands above", err=True)
     else:
-        click.echo(f"{_count(len(holdings))} verified in {store.root}")
+        say(f"{_count(len(holdings))} verified in {store.root}")
     if lacking:
         raise click.exceptions.Exit(FetchError.exit_code)
 

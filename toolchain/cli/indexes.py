@@ -6,7 +6,7 @@ import os
 
 import click
 
-from toolchain.addresses import masked
+from toolchain.addresses import hide_login
 from toolchain.errors import FetchError
 from toolchain.sources.indexes.index import Indexes
 from toolchain.sources.indexes.index_config import OVERRIDES, IndexOverrides, location
@@ -23,7 +23,7 @@ def machine_indexes() -> Indexes:
         try:
             folder = location(text).folder if text else None
         except FetchError as error:
-            raise click.UsageError(f"{OVERRIDES[kind]}={masked(text or '')}: {error.message}") from error
+            raise click.UsageError(f"{OVERRIDES[kind]}={hide_login(text or '')}: {error.message}") from error
         if folder is not None and not folder.is_dir():
             seen = "a file" if folder.exists() else "nothing"
             raise click.UsageError(f"{OVERRIDES[kind]}: expected a URL or a folder; at {folder} is {seen}")

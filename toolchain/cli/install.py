@@ -15,12 +15,14 @@ from toolchain.cli import document, locations, warm
 from toolchain.cli.fetching import open_fetching
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, host, load_pins, pin_files
+from toolchain.cli.text import escaped, say, say_bytes
 from toolchain.digest import Sha256
 from toolchain.errors import InstallError, PatchError, PinsError
 from toolchain.install import Installed, Job, Outcome
 from toolchain.installed import Toolchain
 from toolchain.pins import PinSet, Profile, require_minimum
 from toolchain.sources.trees import patch, tree
+from toolchain.sources.unwritable import is_read_only
 
 _PROFILES = [profile.value for profile in Profile]
 _profile = click.option(
@@ -45,6 +47,7 @@ def install(settings: Settings, names: tuple[str, ...], profile: str, force: boo
     Each tool stands in a folder of its own below --root, made beside it and renamed into place. Where everything is
     as it was, nothing is done.
     """
+    names = tuple(dict.fromkeys(names))
     asked = str(settings.pins_file) if settings.pins_file is not None else None
     states = {name: warm.state(asked, name, profile) for name in names}
     found = None if force else _all_current(settings, profile, states)
@@ -94,7 +97,8 @@ def _keep_receipt(settings: Settings, toolchain: Toolchain, state: str) -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120 - warm's paths are strings
         receipt.write(path, receipt.Receipt(str(toolchain.root), digest, _present(toolchain), state))
     except OSError as error:
-        raise InstallError(f"cannot write {path}: {error.strerror or error}") from error
+        if not is_read_only(error):  # there the next run looks again, as this one did
+            raise InstallError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 def _report(settings: Settings, done: tuple[Installed, ...]) -> None:
@@ -103,15 +107,15 @@ def _report(settings: Settings, done: tuple[Installed, ...]) -> None:
         return
     for one in done:
         if one.outcome is Outcome.PRESENT:
-            click.echo(_present(one.toolchain))
+            say(_present(one.toolchain))
         else:
-            click.echo(f"{one.toolchain.label}: {one.outcome.value} in {one.toolchain.root}")
+            say(f"{one.toolchain.label}: {one.outcome.value} in {one.toolchain.root}")
             licences = sorted({archive.license for archive in one.toolchain.record.archives})
-            click.echo(f"{one.toolchain.label}: under {', '.join(licences)}")
+            say(f"{one.toolchain.label}: under {', '.join(licences)}")
 
 
 def _present(toolchain: Toolchain) -> str:
-    return f"{toolchain.label} is installed in {toolchain.root}"
+    return f"{toolchain.label} is installed in {escaped(str(toolchain.root))}"
 
 
 def _pinned_keys(settings: Settings, pins: PinSet) -> dict[Sha256, str]:
@@ -129,6 +133,14 @@ def _is_pinned(toolchain: Toolchain, keys: Collection[Sha256]) -> bool:
     return toolchain.record.host is not None or toolchain.record.key in keys
 
 
+def _touched(toolchain: Toolchain) -> str:
+    """What to say of a root that is right, and whose times are not the recorded ones."""
+    return (
+        "its times differ from what was recorded and its bytes do not, as after a copy; to record them: "
+        f"{toolchain.look}"
+    )
+
+
 @click.command("list")
 @with_settings
 def list_(settings: Settings) -> None:
@@ -142,27 +154,29 @@ def list_(settings: Settings) -> None:
         document.show({"installed": rows, "damaged": [str(path) for path in damaged]})
         return
     if not found and not damaged:
-        click.echo(f"nothing is installed in {settings.paths.toolchains}")
+        say(f"nothing is installed in {settings.paths.toolchains}")
     width = max([28, *(len(one.label) for one in found)])
     for one in found:
-        click.echo(f"{one.label:<{width}} {one.root}")
+        say(f"{one.label:<{width}} {one.root}")
         notes = [] if _is_pinned(one, keys) else ["not what is pinned now"]
         if one.record.overridden:
             notes.append(f"its pin was overridden by {one.record.overridden}")
         if one.record.recorder:
             compiler = one.record.recorder.compiler
-            click.echo(f"{'':<{width}} recorder built with {compiler.id} {compiler.version}")
+            say(f"{'':<{width}} recorder built with {compiler.id} {compiler.version}")
         if host := one.record.host:
             built = f"{host.build_type} built with {host.compiler.id} {host.compiler.version}, Slang {host.slang}"
-            click.echo(f"{'':<{width}} {built}, {', '.join(host.backends)}")
+            say(f"{'':<{width}} {built}, {', '.join(host.backends)}")
         for note in notes:
-            click.secho(f"{'':<{width}} {note}", fg="yellow")
+            say(f"{'':<{width}} {note}", fg="yellow")
         if (fault := faults[one.root]) is not None:
-            click.secho(f"{'':<{width}} damaged, see toolchain cache verify; mend it with {fault.hint}", fg="red")
+            say(f"{'':<{width}} damaged, see toolchain cache verify; mend it with {fault.hint}", fg="red")
+        elif installed.is_touched(one):
+            say(f"{'':<{width}} {_touched(one)}", fg="yellow")
     for path in damaged:
-        click.secho(f"{'damaged':<{width}} {path}: its {tree.RECORD_NAME} is not whole", fg="red")
+        say(f"{'damaged':<{width}} {path}: its {tree.RECORD_NAME} is not whole", fg="red")
     for path in installed.strangers(settings.paths.toolchains):
-        click.secho(f"{'not ours':<{width}} {path}", fg="yellow")
+        say(f"{'not ours':<{width}} {path}", fg="yellow")
 
 
 @click.command()
@@ -183,6 +197,9 @@ def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, e
         found, damaged = installed.find_all(toolchains)
         named = [one for one in found if one.is_called(name) and wanted in (None, one.record.profile)]
         broken = [path for path in damaged if installed.is_root_of(path, name)]
+        if len(broken) > 1 and not (named or every):
+            listed = "".join(f"\n  {path}" for path in broken)
+            raise InstallError(f"{len(broken)} damaged roots are called {name}:{listed}", hint="name one, or add --all")
         if not (named if every else []) and not (broken and not named):
             named = [installed.find(toolchains, name, wanted, None, otherwise=look)]
         doomed |= {one.root: one.label for one in named}
@@ -194,7 +211,7 @@ def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, e
     for root, label in doomed.items():
         target = stays[root]
         note = f", a symbolic link; {target}, which it led to, stays" if target is not None else ""
-        click.echo(f"{label}: removed from {root}{note}")
+        say(f"{label}: removed from {root}{note}")
 
 
 @click.command()
@@ -217,12 +234,14 @@ def env(settings: Settings, name: str, profile: str | None, shell: bool, cmake: 
     toolchain = installed.find(settings.paths.toolchains, name, chosen, key, otherwise=otherwise)
     if (fault := installed.damage(toolchain)) is not None:
         raise fault
+    if installed.is_touched(toolchain) and not settings.quiet:
+        say(f"{toolchain.root}: {_touched(toolchain)}", err=True)
     wanted = toolchain.environment()
     if settings.json:
         document.show({"root": str(toolchain.root), **wanted.to_json()})
     else:
         text = environment.as_cmake(wanted) if cmake else environment.as_shell(wanted)
-        click.echo(os.fsencode(text), nl=False)  # as bytes: a path must come out as it is, whatever the locale
+        say_bytes(os.fsencode(text))
 
 
 def _pins(settings: Settings) -> PinSet | None:

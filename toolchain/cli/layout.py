@@ -9,6 +9,7 @@ import click
 from toolchain.cli import document
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.tables import print_table, printable
+from toolchain.cli.text import say
 from toolchain.errors import LayoutError
 from toolchain.findings import Finding
 from toolchain.layout import check as check_file
@@ -44,7 +45,7 @@ def show(settings: Settings, file: Path) -> None:
         if scope:
             _print_scope("Global parameters" if name == "globals" else f"Parameters of {name}", scope)
     if rows.truncated:
-        click.echo("\n(more parameters follow; --json holds every record)")
+        say("\n(more parameters follow; --json holds every record)")
 
 
 @layout.command()
@@ -74,14 +75,14 @@ def check(settings: Settings, files: tuple[Path, ...]) -> None:
     else:
         for file, of_file in findings.items():
             for finding in of_file:
-                click.secho("wrong ", fg="red", nl=False)
-                click.echo(f"{printable(finding.where)}: {printable(finding.seen)} [{finding.rule}]")
+                say("wrong ", fg="red", nl=False)
+                say(f"{printable(finding.where)}: {printable(finding.seen)} [{finding.rule}]")
             if not of_file:
-                click.secho("ok    ", fg="green", nl=False)
-                click.echo(printable(str(file)))
+                say("ok    ", fg="green", nl=False)
+                say(printable(str(file)))
         for failure in unreadable:
-            click.secho("error: ", fg="red", nl=False, err=True)
-            click.echo(printable(failure.message), err=True)
+            say("error: ", fg="red", nl=False, err=True)
+            say(printable(failure.message), err=True)
     if unreadable:
         raise click.exceptions.Exit(LayoutError.exit_code)
     if found:
@@ -111,7 +112,7 @@ def _has_thread_groups(entry: EntryPoint) -> bool:
 
 def _print_header(file: Path, shown: Layout) -> None:
     program = shown.program
-    click.secho(printable(file.name), bold=True, nl=False)
+    say(printable(file.name), bold=True, nl=False)
     parts = [
         names.word(names.TARGETS, program.target),
         f"Slang {printable(program.build_tag or 'unknown')}",
@@ -119,7 +120,7 @@ def _print_header(file: Path, shown: Layout) -> None:
         "scalar buffer layout" if program.scalar_layout else "target's buffer layout",
         f"format {shown.format}",
     ]
-    click.echo("  " + ", ".join(parts))
+    say("  " + ", ".join(parts))
 
 
 def _print_entries(entries: tuple[EntryPoint, ...]) -> None:
@@ -132,13 +133,13 @@ def _print_entries(entries: tuple[EntryPoint, ...]) -> None:
         code = f"{entry.code.size:,} B" if entry.code else "not recorded"
         digest = entry.code.sha256 if entry.code else ""
         table.append((printable(name), names.word(names.STAGES, entry.stage), group, code, digest))
-    click.echo()
+    say()
     print_table(table, right=frozenset({3}))
 
 
 def _print_scope(title: str, rows: list[Row]) -> None:
-    click.echo()
-    click.secho(printable(title), bold=True)
+    say()
+    say(printable(title), bold=True)
     table: list[tuple[str, ...]] = [("name", "kind", "type", "access", "set", "binding", "offset", "size", "")]
     for row in rows:
         table.append(

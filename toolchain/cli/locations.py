@@ -79,4 +79,8 @@ def _user_folder(kind: str) -> str:
 
 
 def _absolute(path: str) -> str:
+    if path.startswith("~") and os.environ.get("HOME") == "" and sys.platform != "win32":
+        import pwd
+
+        path = pwd.getpwuid(os.getuid()).pw_dir + path[1:]  # empty is as unset: expanduser would take the root folder
     return os.path.abspath(os.path.expanduser(path))

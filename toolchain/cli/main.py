@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ import click
 
 from toolchain import __version__
 from toolchain.cli import document
+from toolchain.cli.text import say
 from toolchain.errors import ToolchainError, as_json
 
 # name -> (module in this package, its command's variable, one line of help). Modules load when their command runs.
@@ -71,7 +73,9 @@ def main() -> int:
         if machine:
             _report(as_json("usage", error.exit_code, error.format_message()), machine=True)
         else:
-            error.show()
+            said = io.StringIO()
+            error.show(said)
+            say(said.getvalue(), nl=False, err=True)
         return error.exit_code
     except click.Abort:  # click's word for Ctrl-C
         raise KeyboardInterrupt from None
@@ -99,8 +103,8 @@ def _report(error: Mapping[str, object], *, machine: bool) -> None:
     if machine:
         document.show_end(error)
         return
-    click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-    click.echo(error["message"], err=True)
+    say("error: ", fg="red", bold=True, nl=False, err=True)
+    say(str(error["message"]), err=True)
     if error["hint"]:
-        click.secho("hint: ", fg="cyan", bold=True, nl=False, err=True)
-        click.echo(error["hint"], err=True)
+        say("hint: ", fg="cyan", bold=True, nl=False, err=True)
+        say(str(error["hint"]), err=True)

@@ -11,6 +11,7 @@ import click
 
 from toolchain.cli import locations
 from toolchain.cli.options import Settings
+from toolchain.cli.text import say
 from toolchain.errors import PinsError, ToolchainError
 from toolchain.pins import PinSet
 from toolchain.platforms import Platform
@@ -39,7 +40,7 @@ def load_pins(settings: Settings) -> PinSet:
     pins = load(files.main, files.local)
     overridden = [pin.name for pin in pins.pins if pin.overridden]
     if overridden:
-        click.secho(f"warning: {files.local} overrides {', '.join(overridden)}", fg="yellow", err=True)
+        say(f"warning: {files.local} overrides {', '.join(overridden)}", fg="yellow", err=True)
     return pins
 
 

@@ -12,7 +12,7 @@ from toolchain.cli import document
 from toolchain.cli.netrc import require_netrc
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins, pin_files
-from toolchain.cli.text import count, escaped
+from toolchain.cli.text import count, escaped, say
 from toolchain.errors import FetchError, PinsError
 from toolchain.findings import Finding
 from toolchain.pins import Archive, Attestation, IndexSource, Pin, PinSet, Profile
@@ -57,12 +57,12 @@ def list_(settings: Settings, platform: Platform | None, profile: str | None) ->
     rows = [(pin.name, _short(pin.version), _profiles(pin), _level(pin, platform), _platforms(pin)) for pin in chosen]
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(4)]
     for pin, row in zip(chosen, rows, strict=True):
-        click.echo("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[4]]))
+        say("  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[4]]))
         _say_overridden(pin)
     demanded = pinned.minimum_verification
     who = "which" if pinned.minimum_from is None else f"and {pinned.minimum_from}"
     of = f"{count(len(chosen), 'pin')} of {pinned.origin}"
-    click.echo(f"{of}, {who} demands at least {demanded.label!r}", err=True)
+    say(f"{of}, {who} demands at least {demanded.label!r}", err=True)
 
 
 @pins.command()
@@ -80,7 +80,7 @@ def show(settings: Settings, name: str, profile: str | None) -> None:
         return
     for number, pin in enumerate(found):
         if number:
-            click.echo()
+            say()
         _show(pinned, pin)
 
 
@@ -188,9 +188,9 @@ def update(
         return
     _show_update(updated)
     if updated.changed:
-        click.echo(f"{path}: " + ("written" if written else "not written (--dry-run)"), err=True)
+        say(f"{path}: " + ("written" if written else "not written (--dry-run)"), err=True)
     else:
-        click.echo(f"{path}: nothing to change", err=True)
+        say(f"{path}: nothing to change", err=True)
 
 
 def _of_profile(pinned: PinSet, profile: str | None) -> list[Pin]:
@@ -236,11 +236,11 @@ def _report(settings: Settings, findings: Sequence[Finding], fine: str = "") -> 
         document.show({"ok": not findings, "findings": [f.to_json() for f in findings]})
     else:
         for finding in findings:
-            click.secho(f"{finding.where}: {finding.rule}: ", nl=False, bold=True)
-            click.echo(f"expected {finding.expected}; seen: {finding.seen}")
+            say(f"{finding.where}: {finding.rule}: ", nl=False, bold=True)
+            say(f"expected {finding.expected}; seen: {finding.seen}")
             if finding.hint:
-                click.echo(f"  hint: {finding.hint}")
-        click.echo(count(len(findings), "finding") if findings else fine, err=True)
+                say(f"  hint: {finding.hint}")
+        say(count(len(findings), "finding") if findings else fine, err=True)
     raise click.exceptions.Exit(1 if findings else 0)
 
 
@@ -361,13 +361,13 @@ def _show_archive(pin: Pin, archive: Archive) -> None:
 
 def _say(text: str, *, bold: bool = False) -> None:
     """A line with text of the pins file in it."""
-    click.secho(escaped(text), bold=bold)
+    say(escaped(text), bold=bold)
 
 
 def _show_update(updated: Updated) -> None:
-    click.secho(f"{updated.pin} {updated.old_version} -> {updated.new_version}", bold=True)
+    say(f"{updated.pin} {updated.old_version} -> {updated.new_version}", bold=True)
     for change in updated.changes:
-        click.echo(f"  {' '.join(change.platforms)}")
+        say(f"  {' '.join(change.platforms)}")
         pairs = [
             ("file", change.old.file_name, change.new.file_name),
             *_url_pairs(change),
@@ -377,10 +377,10 @@ def _show_update(updated: Updated) -> None:
         ]
         for title, old, new in pairs:
             if old == new:
-                click.echo(f"    {title:<13}{old} (unchanged)")
+                say(f"    {title:<13}{old} (unchanged)")
             else:
-                click.echo(f"    {title:<13}{old}")
-                click.echo(f"    {'':<10}-> {new}")
+                say(f"    {title:<13}{old}")
+                say(f"    {'':<10}-> {new}")
 
 
 def _url_pairs(change: Change) -> list[tuple[str, str, str]]:
@@ -393,7 +393,7 @@ def _url_pairs(change: Change) -> list[tuple[str, str, str]]:
 
 def _say_overridden(pin: Pin) -> None:
     if pin.overridden:
-        click.secho(f"  OVERRIDDEN by {pin.overridden}:{pin.line}", fg="yellow", bold=True)
+        say(f"  OVERRIDDEN by {pin.overridden}:{pin.line}", fg="yellow", bold=True)
 
 
 def _profiles(pin: Pin) -> str:

@@ -8,8 +8,7 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-import click
-
+from toolchain.cli.text import escaped, masked, say
 from toolchain.progress import Progress, Silent
 
 if TYPE_CHECKING:
@@ -62,10 +61,10 @@ class Lines:
     def finish(self, key: str, outcome: str) -> None:
         with self._lock:
             label, done = self._tasks.pop(key, (key, 0))
-            click.echo(f"{label}: {outcome}" + (f" ({size_text(done)})" if done else ""), err=True)
+            say(f"{escaped(label)}: {outcome}" + (f" ({size_text(done)})" if done else ""), err=True)
 
     def note(self, text: str) -> None:
-        click.echo(text, err=True)
+        say(text, err=True)
 
 
 class Bars:
@@ -83,7 +82,7 @@ class Bars:
             if key in self._tasks:
                 bars.reset(self._tasks[key], total=total_bytes)
             else:
-                self._tasks[key] = bars.add_task(label, total=total_bytes)
+                self._tasks[key] = bars.add_task(escaped(label), total=total_bytes)
             self._sum()
 
     def advance(self, key: str, count_bytes: int) -> None:
@@ -113,9 +112,9 @@ class Bars:
     def note(self, text: str) -> None:
         with self._lock:
             if self._bars is None:
-                click.echo(text, err=True)
+                say(text, err=True)
             else:
-                self._bars.console.print(text, markup=False, highlight=False)
+                self._bars.console.print(masked(text), markup=False, highlight=False)
 
     def close(self) -> None:
         """Take the bars off the screen."""

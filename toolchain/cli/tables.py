@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-import click
+from toolchain.cli.text import say
 
 
 def print_table(table: Sequence[tuple[str, ...]], *, right: frozenset[int] = frozenset()) -> None:
@@ -14,7 +14,7 @@ def print_table(table: Sequence[tuple[str, ...]], *, right: frozenset[int] = fro
     widths = {c: max(len(row[c]) for row in table) for c in kept}
     for number, row in enumerate(table):
         cells = [row[c].rjust(widths[c]) if c in right else row[c].ljust(widths[c]) for c in kept]
-        click.secho("  " + "  ".join(cells).rstrip(), dim=number == 0)
+        say("  " + "  ".join(cells).rstrip(), dim=number == 0)
 
 
 def printable(text: str) -> str:

@@ -1,6 +1,8 @@
-"""Words for people: counts, and text from files that cannot play with a terminal."""
+"""Words for people, and the one way that they get to a terminal, with which no text from elsewhere can play."""
 
 from __future__ import annotations
+
+import click
 
 
 def count(number: int, what: str) -> str:
@@ -9,5 +11,36 @@ def count(number: int, what: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text from a file, with what would move a terminal's cursor, colour it or turn its text written as Python does."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    """A name from elsewhere, for one line: what would move a terminal's cursor, colour it, turn its text, or is no
+    Unicode, written as Python does."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else _written(c) for c in text)
+
+
+def masked(text: str) -> str:
+    """Text of several lines, which stay, with names in it that are not `escaped` one by one."""
+    return text if text.isprintable() else "".join(c if c.isprintable() or c in "\n\t" else _written(c) for c in text)
+
+
+def say(
+    text: str = "",
+    *,
+    err: bool = False,
+    nl: bool = True,
+    fg: str | None = None,
+    bold: bool | None = None,
+    dim: bool | None = None,
+) -> None:
+    """Print `masked` text on stdout or stderr, styled where that is a terminal.
+
+    Everything that commands print goes through here, but for JSON and `say_bytes`: a test keeps it so.
+    """
+    click.secho(masked(text), err=err, nl=nl, fg=fg, bold=bold, dim=dim)
+
+
+def say_bytes(data: bytes) -> None:
+    """Print bytes for a program, as they are: a path must come out as it is, whatever the locale."""
+    click.echo(data, nl=False)
+
+
+def _written(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")

@@ -61,7 +61,7 @@ def _nothing_to_install(arguments: list[str]) -> bool:
     parsed = _parsed(arguments, _VALUES)
     if parsed is None or not parsed[0]:
         return False
-    names, options = parsed
+    names, options = list(dict.fromkeys(parsed[0])), parsed[1]
     profile = _last(options, "--profile") or DEFAULT_PROFILE
     toolchains = locations.toolchains_folder(_last(options, "--root"))
     pins_file = locations.pins_file(_last(options, "--pins"))

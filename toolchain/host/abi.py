@@ -55,6 +55,7 @@ class Limits(ctypes.Structure):
         ("max_wave_size", c_uint32),
         ("max_viewports", c_uint32),
         ("max_samplers", c_uint32),
+        ("buffer_offset_alignment_bytes", c_uint32),
     )
 
 

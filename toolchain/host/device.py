@@ -26,7 +26,7 @@ from toolchain.host.enums import (
     TextureType,
     TextureUse,
 )
-from toolchain.host.library import Filled, Library, Owned, array_of, borrow, nanoseconds, sized, text
+from toolchain.host.library import Filled, Library, Owned, array_of, borrow, sized, text
 from toolchain.host.pipelines import Program
 from toolchain.host.resources import Buffer, Sampler, Texture
 from toolchain.host.values import Texels
@@ -208,11 +208,11 @@ class Device(Owned):
 
     def wait(self, timeout_s: float | None = None) -> None:
         """Until all work so far has finished and its reads are delivered. HostError EPENDING when the time runs out."""
-        self.library.check(self.library.calls.dgpu_device_wait(self.handle, nanoseconds(timeout_s)))
+        self.library.wait(lambda ns: self.library.calls.dgpu_device_wait(self.handle, ns), timeout_s)
 
     def wait_fence(self, fence: int, timeout_s: float | None = None) -> None:
         """Until one submission has finished."""
-        self.library.check(self.library.calls.dgpu_device_wait_fence(self.handle, fence, nanoseconds(timeout_s)))
+        self.library.wait(lambda ns: self.library.calls.dgpu_device_wait_fence(self.handle, fence, ns), timeout_s)
 
     @property
     def fences(self) -> tuple[int, int]:
@@ -260,7 +260,7 @@ class Host:
         """
         if self.library.views:
             raise BufferError("views of reads' bytes are still in use: drop them, or copy them with bytes(), first")
-        self.library.check(self.library.calls.dgpu_shut_down(nanoseconds(timeout_s)))
+        self.library.wait(self.library.calls.dgpu_shut_down, timeout_s)
 
     def __enter__(self) -> Self:
         return self

@@ -5,7 +5,9 @@ from __future__ import annotations
 import atexit
 import ctypes
 import itertools
+import os
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 FOREVER_NS = 2**64 - 1
-AT_EXIT_S = 10.0  # for work that was submitted: a device that hangs must not keep the process
+SLICE_NS = 100_000_000  # of a wait, after which a signal's handler runs: Ctrl-C must end a wait for a device that hangs
+AT_EXIT_S = 5.0  # for work that was submitted: a device that hangs must not keep the process
 _HINT = "Build it: toolchain build native"
 
 T = TypeVar("T", bound=ctypes.Structure)
@@ -38,6 +41,7 @@ class Library:
         self.views: weakref.WeakValueDictionary[int, ctypes.Array[ctypes.c_ubyte]] = weakref.WeakValueDictionary()
         self._tokens = itertools.count(1)  # 0 would come back as None
         self._delivered = threading.Condition()
+        self._process = os.getpid()
 
     @classmethod
     def load(cls, path: Path) -> Library:
@@ -74,6 +78,15 @@ class Library:
         if status != 0:
             raise self.failure()
 
+    def wait(self, call: Callable[[int], int], timeout_s: float | None) -> None:
+        """Wait with a call that takes nanoseconds, for ever with None. HostError EPENDING when the time runs out."""
+        end = None if timeout_s is None else time.monotonic_ns() + nanoseconds(timeout_s)
+        while True:
+            left = FOREVER_NS if end is None else max(0, end - time.monotonic_ns())
+            status = call(min(left, SLICE_NS))
+            if status != Status.EPENDING or left <= SLICE_NS:
+                return self.check(status)
+
     def made(self, handle: int) -> int:
         """The handle, or fence value, that a call made."""
         if handle == 0:
@@ -102,10 +115,13 @@ class Library:
 
     def _end(self) -> None:
         """Deliver what is under way while there is an interpreter to call, and close every device."""
+        if os.getpid() != self._process:  # a child, in which nothing is under way
+            return
+        end = time.monotonic() + AT_EXIT_S
         with self._delivered:
             delivered = self._delivered.wait_for(lambda: not self._waiting, AT_EXIT_S)
         if delivered and not self.views:  # with a view, the library's own end closes them, after the last look at it
-            self.calls.dgpu_shut_down(nanoseconds(AT_EXIT_S))
+            self.calls.dgpu_shut_down(nanoseconds(max(0.0, end - time.monotonic())))
 
 
 class Owned:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from toolchain.host import abi
 from toolchain.host.enums import Format, TextureType
-from toolchain.host.library import Filled, Library, Owned, borrow, nanoseconds, sized
+from toolchain.host.library import Filled, Library, Owned, borrow, sized
 from toolchain.host.values import Box, Texels
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Read(Owned):
 
         HostError EPENDING when the time runs out, else why the read failed.
         """
-        self.library.check(self.library.calls.dgpu_read_wait(self.handle, nanoseconds(timeout_s)))
+        self.library.wait(lambda ns: self.library.calls.dgpu_read_wait(self.handle, ns), timeout_s)
         data, size_bytes = ctypes.c_void_p(), ctypes.c_uint64()
         self.library.check(self.library.calls.dgpu_read_data(self.handle, ctypes.byref(data), ctypes.byref(size_bytes)))
         if not data.value:

@@ -118,16 +118,16 @@ def load(path: Path, local_path: Path | None) -> PinSet:
 
     Raises PinsError as `parse` does, and where a file cannot be read.
     """
-    pins = parse(_read(path, "name another with --pins FILE"), str(path))
+    pins = parse(_read(path, hint="name another with --pins FILE"), str(path))
     if local_path is not None and standing_at(local_path) is not None:
-        pins = merge(pins, parse(_read(local_path, _LOCAL_HINT), str(local_path)))
+        pins = merge(pins, parse(_read(local_path, hint=_LOCAL_HINT), str(local_path)))
     return pins
 
 
-_LOCAL_HINT = "correct it or remove it: it is read wherever it stands beside the pins file"
+_LOCAL_HINT = "it is read where it stands, and overrides pins: make it a file that you can read, or remove it"
 
 
-def _read(path: Path, hint: str) -> bytes:
+def _read(path: Path, *, hint: str) -> bytes:
     try:
         return read_regular(path)
     except OSError as error:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
-from toolchain.addresses import is_allowed, masked
+from toolchain.addresses import hide_login, is_allowed
 from toolchain.digest import Sha256
 from toolchain.pins import IndexKind, IndexSource, Place, UrlSource
 from toolchain.pins.spdx import check_expression
@@ -104,11 +104,9 @@ class PinTable(Table):
                     f"braces, got {seen}",
                 )
                 continue
-            if name.upper() == "PATH" and not isinstance(value, list):
+            if name.upper() == "PATH":  # set as a whole, it would leave a shell without its commands
                 self.problems.add(
-                    where,
-                    f"{self.title}: {key}.{name}: would take the place of the user's whole PATH; expected a list of "
-                    "folders, or 'bin'",
+                    where, f"{self.title}: {key}: PATH is not set; 'bin' names the folders that go before it"
                 )
                 continue
             found.append((name, tuple(value) if isinstance(value, list) else value))
@@ -148,7 +146,7 @@ class PinTable(Table):
         urls = self.texts(key, what="https URLs")
         for url in urls:
             if wrong := _wrong_url(url):
-                self.problem(key, f"{key}: expected an https URL, got {masked(url)!r}: {wrong}")
+                self.problem(key, f"{key}: expected an https URL, got {hide_login(url)!r}: {wrong}")
         return tuple(urls)
 
     def attestation(self, key: str) -> AttestationKeys:
@@ -161,7 +159,7 @@ class PinTable(Table):
         form = "the URL of a workflow, or what else the signer's certificate holds, without blanks"
         issuer = entry.text("issuer")
         if issuer is not None and (wrong := _wrong_url(issuer)):
-            entry.problem("issuer", f"issuer: expected an https URL, got {masked(issuer)!r}: {wrong}")
+            entry.problem("issuer", f"issuer: expected an https URL, got {hide_login(issuer)!r}: {wrong}")
         return AttestationKeys(
             identity=entry.text("identity", pattern=_NO_BLANKS, form=form),
             issuer=issuer,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -90,8 +91,13 @@ def _result(one: Result, index: int) -> dict[str, object]:
     return result
 
 
+def uri(file: str) -> str:
+    """A file's path as a relative URI, whatever bytes are in it."""
+    return quote(os.fsencode(PurePath(file).as_posix()))
+
+
 def _location(file: str, logical: str, line: int) -> dict[str, object]:
-    physical: dict[str, object] = {"artifactLocation": {"uri": quote(PurePath(file).as_posix())}}
+    physical: dict[str, object] = {"artifactLocation": {"uri": uri(file)}}
     if line:
         physical["region"] = {"startLine": line}
     return {

@@ -13,7 +13,7 @@ from toolchain.sources.cache.store import Holding, Incoming, State, Store, Verif
 from toolchain.sources.network.download import Download, Network
 from toolchain.sources.network.failure import TransferError
 from toolchain.sources.network.mirrors import one_error
-from toolchain.sources.offline import offline_error
+from toolchain.sources.offline import offline_error, unreadable_error
 from toolchain.sources.parallel import at_once
 
 JOBS = 16  # 200 small files at 20 ms of latency: four fifths of the time of 8, and 24 gain nothing more
@@ -91,6 +91,8 @@ class _Job:
             self._progress.start(key, archive.file_name, archive.size_bytes)
             self._progress.finish(key, "in cache")
             return holding.verified
+        if holding.state is State.UNREADABLE:
+            raise unreadable_error([holding])
         if holding.state is State.DAMAGED:
             self._progress.note(f"{holding.path} is damaged ({holding.seen}); fetching {archive.file_name} anew")
         elif holding.state is State.ELSEWHERE:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from toolchain.errors import AttestationError, FetchError
+from toolchain.errors import AttestationError, CacheError, FetchError
 from toolchain.pins import Archive, IndexSource
 from toolchain.pins.table import name_of_url
 from toolchain.sources.cache.records import origins_of
-from toolchain.sources.cache.store import Holding, State, Store
+from toolchain.sources.cache.store import UNREADABLE_HINT, Holding, State, Store
 
 
 def describe(holding: Holding, store: Store, repeat: Sequence[str] = ()) -> dict[str, object]:
@@ -54,6 +54,8 @@ def add_command(holding: Holding, store: Store, repeat: Sequence[str]) -> str:
     """The command that puts what is missing where it belongs, for a shell."""
     if holding.state is State.UNATTESTED:
         return attest_command(holding.archive, store, repeat)
+    if holding.state is State.UNREADABLE:  # for whoever owns it
+        return shlex.join(["chmod", "a+r", str(holding.path)])
     # What came from another address is there already; adding it again is how a person vouches for it.
     file = str(holding.path) if holding.state is State.ELSEWHERE else holding.archive.file_name
     return _add(store, *repeat, file)
@@ -117,11 +119,14 @@ def _document_block(archive: Archive, store: Store, complaint: str, repeat: Sequ
 
 def offline_error(
     lacking: Sequence[Holding], store: Store, repeat: Sequence[str] = ()
-) -> FetchError | AttestationError:
+) -> FetchError | AttestationError | CacheError:
     """The error for archives that are not verified and cannot be fetched.
 
-    AttestationError where a document is there and does not verify, for more of the same will not either.
+    AttestationError where a document is there and does not verify, for more of the same will not either; CacheError
+    where nothing is wrong but that this user may not read what is there.
     """
+    if all(holding.state is State.UNREADABLE for holding in lacking):
+        return unreadable_error(lacking)
     unattested = [holding for holding in lacking if holding.state is State.UNATTESTED]
     counts = [(len(lacking) - len(unattested), "archive"), (len(unattested), "attestation")]
     count = " and ".join(f"{number} {what}{'s' if number > 1 else ''}" for number, what in counts if number)
@@ -138,7 +143,17 @@ def offline_error(
     )
 
 
+def unreadable_error(holdings: Sequence[Holding]) -> CacheError:
+    """The error for archives that lie in the cache, and that this user cannot read."""
+    listed = "\n".join(
+        f"cannot read {holding.path}: {holding.seen} ({holding.archive.file_name})" for holding in holdings
+    )
+    return CacheError(listed, hint=UNREADABLE_HINT, details={"paths": [str(holding.path) for holding in holdings]})
+
+
 def _complaint(holding: Holding, store: Store) -> str:
+    if holding.state is State.UNREADABLE:
+        return f"in the cache, and cannot be read: {holding.seen}"
     if holding.state is State.DAMAGED:
         return f"damaged in the cache: {holding.seen}"
     if holding.state is State.ELSEWHERE:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from tests.gpu.cases.compute import dispatch, zeros
 from tests.gpu.harness import WAIT_S, Rig, case, fails, pack, pixel, rw_buffer, value, words
 from toolchain.host import (
+    Backend,
     BufferUse,
     ColorAttachment,
     ColorTarget,
     Format,
+    FormatUse,
     Place,
     RenderState,
     TextureType,
@@ -75,6 +77,62 @@ def textures_are_copied(rig: Rig) -> None:
     moved = third.read().bytes(WAIT_S)
     for y in range(8):
         assert moved[y * 32 : y * 32 + 32] == bytes(16) + data[y * 32 : y * 32 + 16]
+
+
+@case
+def writes_change_what_they_are_given(rig: Rig) -> None:
+    """Bytes beside a write keep what they were, within a word, too."""
+    buffer = rig.device.buffer(b"abcdefghij")
+    if rig.backend in (Backend.WEBGPU, Backend.METAL):
+        with fails("EINVALID", "whole 4-byte words"):
+            buffer.write(b"Q", offset_bytes=4)
+        buffer.write(b"QR", offset_bytes=8)
+        assert buffer.read().bytes(WAIT_S)[:10] == b"abcdefghQR"
+        return
+    buffer.write(b"Q", offset_bytes=4)
+    buffer.write(b"RS", offset_bytes=7)
+    buffer.write(b"T", offset_bytes=9)
+    assert buffer.read().bytes(WAIT_S) == b"abcdQfgRST\0\0"
+
+
+@case
+def multisampled_and_compressed_textures_are_not_copied_or_cleared_as_others(rig: Rig) -> None:
+    """What drivers do not do, or do wrong."""
+    image = rig.device.texture(Format.RGBA8_UNORM, 4, 4, usage=TextureUse.COLOR_TARGET, sample_count=4)
+    rows = rig.device.buffer(size_bytes=4096)
+    pitch = image.row_alignment_bytes * 64
+    with fails("EUNSUPPORTED", "multisampled"), rig.device.encoder() as commands:
+        commands.copy_texture_to_buffer(rows, Place(image), (4, 4), row_pitch_bytes=pitch)
+    with fails("EUNSUPPORTED", "multisampled"), rig.device.encoder() as commands:
+        commands.copy_buffer_to_texture(Place(image), rows, (4, 4), row_pitch_bytes=pitch)
+    if rig.device.format_uses(Format.BC1_UNORM) & FormatUse.SAMPLE:
+        blocks = rig.device.texture(Format.BC1_UNORM, 4, 4)
+        with fails("EUNSUPPORTED", "blocks"), rig.device.encoder() as commands:
+            commands.clear_texture(blocks, (1.0, 0.0, 0.0, 1.0))
+    wide = rig.device.texture(Format.RGBA32_FLOAT, 4, 4)
+    with fails("EINVALID", "offset_bytes", "16"), rig.device.encoder() as commands:
+        commands.copy_texture_to_buffer(
+            rows, Place(wide), (4, 4), row_pitch_bytes=wide.row_alignment_bytes * 16, offset_bytes=8
+        )
+
+
+@case
+def row_pitches_are_whole_texels(rig: Rig) -> None:
+    """Drivers round others down, and rows land elsewhere."""
+    for format, size_bytes in ((Format.RGBA8_UNORM, 4), (Format.RGB32_FLOAT, 12)):
+        if not rig.device.format_uses(format) & FormatUse.SAMPLE:
+            continue
+        image = rig.device.texture(format, 5, 4)
+        assert image.row_alignment_bytes % size_bytes == 0
+        rows = rig.device.buffer(size_bytes=1 << 16)
+        pitch = image.row_alignment_bytes * 16
+        with rig.device.encoder() as commands:
+            commands.copy_texture_to_buffer(rows, Place(image), (5, 4), row_pitch_bytes=pitch)
+        for wrong in (pitch + 1, pitch + size_bytes - 1):
+            with fails("EINVALID", "row_pitch_bytes", str(wrong)), rig.device.encoder() as commands:
+                commands.copy_texture_to_buffer(rows, Place(image), (5, 4), row_pitch_bytes=wrong)
+            with fails("EINVALID", "row_pitch_bytes", str(wrong)), rig.device.encoder() as commands:
+                commands.copy_buffer_to_texture(Place(image), rows, (5, 4), row_pitch_bytes=wrong)
 
 
 @case

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tests.gpu.harness import WAIT_S, Rig, buffer, case, equal, floats, pack, rw_buffer, value, words
+from tests.gpu.harness import WAIT_S, Rig, buffer, case, equal, fails, floats, pack, rw_buffer, value, words
 from toolchain.host import BufferUse, ComputePipeline, Device, Format, Part, Row, RowKind
 
 if TYPE_CHECKING:
@@ -141,6 +141,23 @@ def every_kind_of_buffer(rig: Rig) -> None:
     dispatch(rig.device, pipeline, given, 1)
     assert words(out_bytes.read().wait(WAIT_S)) == (*(i ^ 0xFFFFFFFF for i in range(6)), 0, 0)
     equal(floats(out_vectors.read().wait(WAIT_S)), [x + i % 4 + 0.5 for i, x in enumerate(vectors)])
+
+
+@case
+def parameters_of_one_name_are_told_apart_by_binding(rig: Rig) -> None:
+    """A name that two namespaces have says too little; with its binding it says which."""
+    program = rig.program("same_names")
+    with fails("EBINDING", "'source'", "several", "binding"):
+        program.compute([buffer("source"), rw_buffer("result")])
+    rows = [Row("source", RowKind.BUFFER, binding=i, space=0) for i in (1, 2)]
+    pipeline = program.compute([*rows, rw_buffer("result")])
+    result = zeros(rig.device, 1)
+    with rig.device.encoder() as commands, commands.compute() as work:
+        work.bind(pipeline, result=result)
+        work.set(0, rig.device.buffer(pack(7.0)))
+        work.set(1, rig.device.buffer(pack(2.0)))
+        work.dispatch(1)
+    equal(floats(result.read().wait(WAIT_S)), [5])
 
 
 @case

@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.gpu.harness import WAIT_S, Rig, case, equal, fails, floats, pack, pixel, sampler, texture, value, words
 from toolchain.host import (
+    Backend,
     Blend,
     BlendFactor,
     BlendOp,
@@ -40,6 +41,12 @@ RGBA8 = Format.RGBA8_UNORM
 TARGET = TextureUse.COLOR_TARGET | TextureUse.SAMPLE
 SOLID_ROWS = [value("colour"), value("depth")]
 CLEAR = (0.0, 0.0, 0.0, 1.0)
+QUAD_ROWS = [
+    Row("camera", RowKind.CONSTANT_BUFFER),
+    texture("material.base"),
+    sampler("material.nearest"),
+    value("material.tint"),
+]
 QUAD_ATTRIBUTES = (
     VertexAttribute("POSITION", Format.RGB32_FLOAT),
     VertexAttribute("TEXCOORD", Format.RG32_FLOAT, offset_bytes=12),
@@ -110,13 +117,7 @@ def quad(
         depth_compare=compare,
         depth_write=True,
     )
-    rows = [
-        Row("camera", RowKind.CONSTANT_BUFFER),
-        texture("material.base"),
-        sampler("material.nearest"),
-        value("material.tint"),
-    ]
-    pipeline = rig.program("quad").render(state, rows)
+    pipeline = rig.program("quad").render(state, QUAD_ROWS)
     places = [(-0.5, -0.5, 0.0, 1.0), (0.5, -0.5, 1.0, 1.0), (0.5, 0.5, 1.0, 0.0), (-0.5, 0.5, 0.0, 0.0)]
     vertices = rig.device.buffer(b"".join(pack(x, y, z, u, v) for x, y, u, v in places), usage=BufferUse.VERTEX)
     indices = rig.device.buffer(pack(0, 1, 2, 0, 2, 3), usage=BufferUse.INDEX)
@@ -432,6 +433,75 @@ def srgb_targets_encode(rig: Rig) -> None:
     red, _, _, alpha = pixel(image.read().bytes(WAIT_S), 2, 0, 0)
     assert abs(red - 255 * (1.055 * math.pow(0.5, 1 / 2.4) - 0.055)) <= 1.5
     assert abs(alpha - 127.5) <= 1
+
+
+@case
+def streams_are_walked_as_they_can_be(rig: Rig) -> None:
+    """Steps of several instances, strides past the device's limit, and an attribute that is given twice."""
+    position, place = (
+        VertexAttribute("POSITION", Format.RG32_FLOAT),
+        VertexAttribute("PLACE", Format.RG32_FLOAT, stream=1),
+    )
+    colour = VertexAttribute("COLOR", Format.RGBA8_UNORM, semantic_index=1, offset_bytes=8, stream=1)
+    state = RenderState(
+        targets=(ColorTarget(RGBA8),),
+        attributes=(position, place, colour),
+        streams=(VertexStream(8), VertexStream(12, instances_per_step=1)),
+    )
+    program = rig.program("two_streams")
+    program.render(state).release()
+    most = rig.device.info.limits["max_vertex_stride_bytes"]
+    assert isinstance(most, int)
+    if most < 1 << 31:
+        with fails("EUNSUPPORTED", "streams[0].stride_bytes", str(most)):
+            program.render(replace(state, streams=(VertexStream(most + 1), VertexStream(12, instances_per_step=1))))
+    if rig.backend in (Backend.VULKAN, Backend.WEBGPU):
+        with fails("EUNSUPPORTED", "streams[1].instances_per_step", "2"):
+            program.render(replace(state, streams=(VertexStream(8), VertexStream(12, instances_per_step=2))))
+    with fails("EINVALID", "POSITION0", "twice"):
+        program.render(replace(state, attributes=(*state.attributes, replace(position, format=Format.RG16_FLOAT))))
+    with fails("EINVALID", "depth_bias_slope"):
+        program.render(replace(state, depth_bias_slope=math.nan))
+
+
+@case
+def attachments_are_written_once_and_not_read(rig: Rig) -> None:
+    """One part of a texture is one attachment, and no draw of the pass samples it."""
+    image = target(rig, 4, 4, mip_count=2)
+    whole, small = image.view(mip_count=1), image.view(first_mip=1, mip_count=1)
+    with fails("EINVALID", "colors[1]", "attachment"), rig.device.encoder() as commands:
+        with commands.render(ColorAttachment(whole), ColorAttachment(whole)):
+            pass
+    state = RenderState(
+        targets=(ColorTarget(RGBA8),),
+        attributes=QUAD_ATTRIBUTES,
+        streams=(VertexStream(20),),
+        topology=Topology.TRIANGLES,
+    )
+    pipeline = rig.program("quad").render(state, QUAD_ROWS)
+    with fails("EINVALID", "row", "attachment"), rig.device.encoder() as commands:
+        with commands.render(ColorAttachment(whole)) as work:
+            work.bind(pipeline)
+            work.set("material.base", image)
+    with rig.device.encoder() as commands, commands.render(ColorAttachment(whole)) as work:
+        work.bind(pipeline)
+        work.set("material.base", small)  # another part of the same texture
+
+
+@case
+def clears_are_in_range(rig: Rig) -> None:
+    """Depths from 0 to 1 and stencils of eight bits."""
+    depth = depth_target(rig, 4, Format.D32_FLOAT_S8_UINT).view()
+    for wrong in (math.nan, -0.5, 1.5):
+        with fails("EINVALID", "depth_clear"), rig.device.encoder() as commands:
+            with commands.render(depth=DepthAttachment(depth, depth_clear=wrong)):
+                pass
+    with fails("EINVALID", "stencil_clear"), rig.device.encoder() as commands:
+        with commands.render(depth=DepthAttachment(depth, stencil_clear=256)):
+            pass
+    with fails("EINVALID", "dgpu_set_stencil_reference"), rig.device.encoder() as commands:
+        with commands.render(depth=DepthAttachment(depth)) as work:
+            work.stencil_reference(256)
 
 
 @case

@@ -263,6 +263,30 @@ def formats_hold_the_numbers_that_the_shader_declares(rig: Rig) -> None:
 
 
 @case
+def a_view_has_the_numbers_of_its_own_format(rig: Rig) -> None:
+    """UNORM texels seen as bits, where a shader reads bits."""
+    image = rig.device.texture(Format.RGBA8_UNORM, 1, 1, data=[bytes([128, 0, 0, 0])])
+    as_bits = image.view(format=Format.RGBA8_UINT)
+    rows = [texture("reals"), texture("integers"), texture("naturals")]
+    rows += [buffer("typed_reals"), buffer("typed_naturals"), Row("stored", RowKind.RW_TEXTURE), rw_buffer("result")]
+    pipeline = rig.program("numbers").compute(rows)
+    result = zeros(rig.device, 5)
+    given = {
+        "reals": image,
+        "integers": image.view(format=Format.RGBA8_SINT),
+        "naturals": as_bits,
+        "typed_reals": rig.device.buffer(pack(0.5), format=Format.R32_FLOAT),
+        "typed_naturals": rig.device.buffer(pack(9), format=Format.R32_UINT),
+        "stored": rig.device.texture(Format.R32_UINT, 1, 1, usage=TextureUse.STORE),
+        "result": result,
+    }
+    dispatch(rig.device, pipeline, given, 1)
+    equal(floats(result.read().wait(WAIT_S)), [128 / 255, -128, 128, 0.5, 9], tolerance=1e-6)
+    with fails("EBINDING", "reals", "RGBA8Uint"), rig.device.encoder() as commands, commands.compute() as work:
+        work.bind(pipeline, {**given, "reals": as_bits})
+
+
+@case
 def formats_say_what_they_can_do(rig: Rig) -> None:
     """What every backend guarantees, and blocks of compressed formats."""
     common = rig.device.format_uses(Format.RGBA8_UNORM)
@@ -272,6 +296,7 @@ def formats_say_what_they_can_do(rig: Rig) -> None:
     assert not common & FormatUse.DEPTH_STENCIL
     assert rig.device.format_uses(Format.D32_FLOAT) & FormatUse.DEPTH_STENCIL
     assert not rig.device.format_uses(Format.BC1_UNORM) & FormatUse.COLOR_TARGET
+    assert rig.device.format_uses(Format.RGBA8_UINT) & FormatUse.SAMPLE
     for format in list(Format)[1:]:
         uses = rig.device.format_uses(format)
         if uses & FormatUse.SAMPLE and not uses & FormatUse.DEPTH_STENCIL:

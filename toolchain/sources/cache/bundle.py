@@ -20,6 +20,7 @@ import re
 import stat
 import tarfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,6 +36,7 @@ _MOST_MEMBERS = 100_000
 _INDEX = "index"
 _TITLE = "gpu-toolchain bundle 1"
 _LARGEST_INDEX_BYTES = 128 * _MOST_MEMBERS
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NAME = re.compile(
     r"(?P<kind>archives|records)/(?P<sha256>[0-9a-f]{64})(?P<json>(?P<attestation>\.attestation)?\.json)?"
 )
@@ -82,6 +84,12 @@ def write_bundle(
                 temporary.unlink()
             raise
     except OSError as error:
+        if error.filename is not None and Path(error.filename).is_relative_to(store.root):
+            raise CacheError(
+                f"cannot read {error.filename} any more: {error.strerror or error}",
+                hint="something changes this cache at the same time (cache prune, for one): run this again",
+                details={"path": str(error.filename)},
+            ) from error
         raise CacheError(
             f"cannot write {target}: {error.strerror or error}",
             hint=TOO_LARGE_HINT
@@ -96,7 +104,8 @@ def _facts(store: Store, sha256: Sha256) -> dict[str, bytes]:
     """What goes into a bundle about an archive, by the names of the members."""
     facts = {}
     if (record := store.record(sha256)) is not None:
-        facts[f"records/{sha256}.json"] = record.dump()
+        size_bytes = store.archive_path(sha256).stat().st_size  # of bytes that were just hashed
+        facts[f"records/{sha256}.json"] = replace(record, size_bytes=size_bytes).dump()
     document = store.attestation_path(sha256)
     if document.is_file():
         facts[f"records/{document.name}"] = document.read_bytes()
@@ -166,11 +175,8 @@ def read_bundle(source: Path, store: Store) -> tuple[Sha256, ...]:
                 if data is None:
                     raise ArchiveError(f"{source}: {member.name} has no bytes")
                 store.put(data, sha256, shown=f"{member.name} of {source}")
-                record = records.get(sha256)
-                known = store.record(sha256)
-                merged = known.also(record.origins, record.evidence) if known and record else record
-                if merged is not None and merged != known:
-                    store.remember(sha256, merged)
+                if sha256 in records:
+                    store.learn(records[sha256])
                 if sha256 in attestations:
                     store.put_attestation(sha256, attestations[sha256])
             return tuple(sorted(archives))
@@ -222,7 +228,7 @@ def _members(
             attestations[sha256] = read
             continue
         record = Record.load(read, sha256)
-        if record is None:
+        if record is None or any(_CONTROL.search(origin) for origin in record.origins):  # errors repeat origins
             raise ArchiveError(f"{source}: {member.name} is no record")
         records[sha256] = record
     if lacking := sorted(told - seen):
@@ -232,6 +238,13 @@ def _members(
         )
     if not archives:
         raise ArchiveError(f"{source}: no archive in it")
+    for sha256, record in records.items():
+        if sha256 in archives and record.size_bytes != archives[sha256].size:
+            raise ArchiveError(
+                f"{source}: records/{sha256}.json is of {record.size_bytes} bytes, and the archive has "
+                f"{archives[sha256].size}",
+                hint="toolchain cache export writes bundles; have this one made again",
+            )
     return archives, records, attestations
 
 

@@ -30,6 +30,8 @@ _OWN_NAMES = {
     "records": re.compile(rf"{_RECORD}|\.{_RECORD}{_WRITER}\.tmp"),
 }
 _OWN_FILES = frozenset({TAG_NAME})
+# Folders with what can be made again (toolchain.sources.cache.made): whoever fills one looks after it.
+_MADE = frozenset({"air", "bundles"})
 
 _UNREADABLE = "give yourself the right to read it, or remove it by hand if it is no file"
 _IRREGULAR = "toolchain cache prune --damaged removes it, and toolchain fetch brings the archive"
@@ -77,7 +79,7 @@ def _require_cache(store: Store) -> None:
         seen = standing_at(store.root)
     else:
         there = {path.name for path in _children(store.root)}
-        if store.is_tagged() or there <= _OWN_NAMES.keys() or there >= _OWN_NAMES.keys():
+        if store.is_tagged() or there <= _OWN_NAMES.keys() | _MADE or there >= _OWN_NAMES.keys():
             return
         seen = f"one without {TAG_NAME} and {', '.join(sorted(_OWN_NAMES))}"
     raise CacheError(
@@ -112,6 +114,11 @@ def verify(store: Store, *, jobs: int) -> list[Finding]:
                     "toolchain fetch replaces it; toolchain cache prune --damaged removes it",
                 )
             )
+        elif (seen := _wrong_size(entry)) is not None:
+            record, expected = str(store.record_path(entry.sha256)), f"a record of {entry.size_bytes} bytes"
+            findings.append(
+                Finding("cache.bad-record", record, expected, seen, "toolchain cache prune --damaged removes it")
+            )
     findings += [_finding(left) for left in leftovers(store)]
     return sorted(findings, key=lambda finding: (finding.where, finding.rule))
 
@@ -120,6 +127,13 @@ def _irregular(store: Store, entry: Entry) -> str | None:
     """What lies in an archive's place and is no regular file: a link, a FIFO; None where a file does."""
     seen = standing_at(store.archive_path(entry.sha256))
     return None if seen in (FILE, None) else seen
+
+
+def _wrong_size(entry: Entry) -> str | None:
+    """What the record of an archive with the right bytes says instead of their size."""
+    if entry.record is None or entry.record.size_bytes == entry.size_bytes:
+        return None
+    return f"a record of {entry.record.size_bytes} bytes"
 
 
 def _finding(left: Leftover) -> Finding:
@@ -168,7 +182,7 @@ def leftovers(store: Store) -> list[Leftover]:
         elif not store.archive_path(sha256).is_file():
             found.append(Leftover(path, _size(path), "orphan-record", "a record of an archive that is not there"))
     for path in _children(store.root):
-        if path.name not in (_OWN_NAMES if path.is_dir() else _OWN_FILES):
+        if path.name not in (_OWN_NAMES.keys() | _MADE if path.is_dir() else _OWN_FILES):
             found.append(Leftover(path, _size(path), "unknown", "something that is not ours"))
     return found
 
@@ -258,6 +272,9 @@ def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_r
         elif damaged and _hash(path) != entry.sha256:
             why = "its bytes are not those of its name"
         else:
+            if damaged and (said := _wrong_size(entry)) is not None:
+                record = store.record_path(entry.sha256)
+                doomed.append(Removal(record, _size(record), f"{said}, and the archive has {entry.size_bytes}"))
             continue
         doomed.append(Removal(path, entry.size_bytes, why))
         for beside in (store.record_path(entry.sha256), store.attestation_path(entry.sha256)):
@@ -297,12 +314,8 @@ def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *,
     except OSError as error:
         raise CacheError(f"cannot read {file}: {error.strerror or error}", details={"path": str(file)}) from error
     name = archives[0].file_name if archives else file.name
-    known = store.record(sha256)
     origins = tuple(origin for archive in archives for origin in origins_of(archive))
-    record = (known or Record(sha256, size_bytes, name, ())).also(origins, ())
-    if record != known:
-        store.remember(sha256, record)
-    return Entry(sha256, size_bytes, record)
+    return Entry(sha256, size_bytes, store.learn(Record(sha256, size_bytes, name, origins)))
 
 
 def add_attestation(store: Store, file: Path, sha256: Sha256, pinned: Mapping[Sha256, Sequence[Archive]]) -> Path:

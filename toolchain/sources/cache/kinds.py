@@ -17,11 +17,11 @@ _MAGIC = (
     (b"%PDF", "PDF"),
 )
 
-SNIFF_SIZE_BYTES = 512
-
-# What a login page, a proxy's message or an error looks like where a file was wanted.
-PAGES = frozenset({"HTML", "JSON", "XML", "text", "empty"})
+# What a server sends instead of a file: a page, a message, or nothing. No archive looks so.
+PAGES = frozenset({"HTML", "XML", "JSON", "text", "empty", "Git LFS pointer"})
 PAGE_HINT = "the server sent a page or a message instead of the file: a proxy, a login page, or a wrong address"
+
+SNIFF_SIZE_BYTES = 512
 
 _SUFFIXES = (
     ((".zip", ".whl", ".nupkg"), "zip"),

@@ -9,6 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from toolchain import documents
 from toolchain.digest import Sha256
 from toolchain.pins import Archive, IndexSource
 
@@ -44,7 +45,7 @@ class Record:
             "origins": list(self.origins),
             "evidence": [dict(item) for item in self.evidence],
         }
-        return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+        return documents.dump(document)
 
     @classmethod
     def load(cls, data: bytes, sha256: Sha256) -> Record | None:
@@ -57,7 +58,7 @@ class Record:
             origins, evidence = document["origins"], document["evidence"]
         except (ValueError, KeyError, TypeError, RecursionError):
             return None
-        if not isinstance(size_bytes, int) or not isinstance(file_name, str):
+        if type(size_bytes) is not int or not 0 <= size_bytes < 1 << 63 or not isinstance(file_name, str):
             return None
         if not isinstance(origins, list) or not all(isinstance(origin, str) for origin in origins):
             return None

@@ -19,7 +19,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import IO
@@ -53,6 +53,8 @@ _CREATE = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_C
 
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_ONLY_READ_HINT = "this cache can only be read by you: choose another with --cache or DREAM_GPU_CACHE"
+UNREADABLE_HINT = "make it readable (its owner can), or choose another cache with --cache or DREAM_GPU_CACHE"
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class State(str, Enum):
     HELD = "held"
     MISSING = "missing"
     DAMAGED = "damaged"  # a file lies there, and its bytes are others
+    UNREADABLE = "unreadable"  # a file lies there, and this user cannot read it
     ELSEWHERE = "elsewhere"  # the bytes are right, and came from an address that the pin does not name (any more)
     UNATTESTED = "unattested"  # the bytes are right, and the statement that the pin demands is missing or wrong
 
@@ -114,9 +117,8 @@ class Store:
     def look_up(self, archive: Archive) -> Holding:
         """Hash what the cache has for `archive` and say what it is. Writes nothing, takes no lock.
 
-        Raises CacheError where the file is there and cannot be read; PinsError where the bytes are the pinned ones
-        and the pin states another size; AttestationError where the pin demands an attestation and the library that
-        verifies it is not installed.
+        Raises PinsError where the bytes are the pinned ones and the pin states another size; AttestationError where
+        the pin demands an attestation and the library that verifies it is not installed.
         """
         if archive.attestation is not None:
             attestation.require_library()
@@ -131,7 +133,7 @@ class Store:
         except NotRegularError:
             return Holding(archive, State.DAMAGED, path, seen="no regular file")
         except OSError as error:
-            raise self._cannot("read", path, error) from error
+            return Holding(archive, State.UNREADABLE, path, seen=error.strerror or str(error))
         if actual != archive.sha256:
             return Holding(archive, State.DAMAGED, path, seen=f"{size_bytes} bytes with the SHA-256 {actual}")
         check_size(archive, size_bytes)
@@ -296,9 +298,18 @@ class Store:
                 temporary.unlink()
             raise
 
-    def remember(self, sha256: Sha256, record: Record) -> None:
-        """Publish a record. Raises CacheError where it cannot be written."""
-        self._replace(self.record_path(sha256), record.dump())
+    def learn(self, record: Record) -> Record:
+        """Add what a record of verified bytes tells to what is remembered of them; returns both together.
+
+        The size is that of the bytes: what was remembered may have come from another machine, and lie. Raises
+        CacheError where the record cannot be written.
+        """
+        known = self.record(record.sha256)
+        before = known or replace(record, origins=(), evidence=())
+        merged = replace(before, size_bytes=record.size_bytes).also(record.origins, record.evidence)
+        if merged != known:
+            self._replace(self.record_path(record.sha256), merged.dump())
+        return merged
 
     def _replace(self, path: Path, data: bytes) -> None:
         temporary = f"{path.parent}/.{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
@@ -344,7 +355,7 @@ class Store:
         reason = error.strerror or str(error)
         hint = None
         if error.errno in _READ_ONLY:
-            hint = "this cache can only be read by you: choose another with --cache or DREAM_GPU_CACHE"
+            hint = UNREADABLE_HINT if action == "read" else _ONLY_READ_HINT
         elif error.errno in _FULL:
             hint = f"make room on the file system of {self.root}, or choose another with --cache or DREAM_GPU_CACHE"
             with contextlib.suppress(OSError):
@@ -448,10 +459,7 @@ class Incoming:
             except CacheError:
                 self.discard()
                 raise
-            known = self._store.record(actual)
-            record = (known or Record(actual, size_bytes, archive.file_name, ())).also((origin,), evidence)
-            if record != known:
-                self._store.remember(actual, record)
+            self._store.learn(Record(actual, size_bytes, archive.file_name, (origin,), evidence))
         self.close()
         if final is None or actual != archive.sha256:
             raise mismatch(archive, actual, size_bytes, kind_of(self._start), shown, kept=final)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator, Mapping
 
-from toolchain.addresses import masked
+from toolchain.addresses import hide_login
 from toolchain.errors import FetchError
 from toolchain.sources.network.retry import TRANSIENT_STATUS
 
@@ -45,7 +45,7 @@ def proxy_for(url: str, proxies: Mapping[str, str]) -> str | None:
     from requests.utils import select_proxy
 
     found = select_proxy(url, proxies)
-    return masked(found) if found else None
+    return hide_login(found) if found else None
 
 
 def failed(shown: str, error: BaseException, proxy: str | None) -> TransferError:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from toolchain import documents
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, InstallError, PatchError, PinsError
 from toolchain.files import read_regular
@@ -25,7 +26,7 @@ from toolchain.sources.trees.manifest import MODE, Manifest, PatchEffect, TreeFi
 from toolchain.sources.trees.staging import PREFIX as STAGING_PREFIX
 from toolchain.sources.trees.staging import Leftover, beside, discard, leftovers, publish, stage, staged
 from toolchain.sources.trees.verify import HAS_MODES, OWN_NAMES, RECORD_NAME, default_jobs, scan, verify
-from toolchain.sources.unwritable import is_local, unwritable
+from toolchain.sources.unwritable import is_local, is_read_only, unwritable
 
 if TYPE_CHECKING:
     from toolchain.pins import Archive
@@ -43,10 +44,14 @@ Link = tuple[PurePosixPath | str, PurePosixPath | str]
 
 @dataclass(frozen=True)
 class SourceTree:
-    """A published tree that was just checked against its manifest. Only this module makes one."""
+    """A published tree that was just checked against its manifest. Only this module makes one.
+
+    `touched`: its times are not the recorded ones, as after a copy; every digest was compared for that.
+    """
 
     root: Path
     manifest: Manifest
+    touched: bool = False
 
 
 def tree_key(archives: Sequence[Archive], *, links: Sequence[Link] = (), patches: Sequence[Sha256] = ()) -> Sha256:
@@ -201,16 +206,15 @@ def seal(root: Path, tree: Manifest, *, record: Mapping[str, object] | None = No
 
     `record` is what the tree's maker says of it, as JSON values. Raises InstallError.
     """
-    document = {"toolchain": record, "tree": tree.to_json()}
-    text = json.dumps(document, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+    data = documents.dump({"toolchain": record, "tree": tree.to_json()})
     temporary = root / f"{RECORD_NAME}.new"
     try:
-        with temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with temporary.open("wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(root / RECORD_NAME)
-        tree_stat.record(os.fspath(root), Sha256.of(text.encode()).hex)  # so that the record cannot change unseen
+        tree_stat.record(os.fspath(root), Sha256.of(data).hex)  # so that the record cannot change unseen
     except OSError as error:
         raise unwritable(root, error) from error
 
@@ -244,10 +248,14 @@ def read_record(root: Path) -> Mapping[str, object]:
 def reopen(root: Path, *, full: bool = False, jobs: int | None = None) -> SourceTree:
     """Open a published tree, checked against its own manifest: by stat, or `full` with every digest.
 
-    Raises InstallError, with the findings in its details, when anything is not as it was sealed.
+    Where only times differ, every digest is compared, too: a copy of a tree is as good as the tree. Raises
+    InstallError, with the findings in its details, when anything else is not as it was sealed.
     """
     tree = read_manifest(root)
     findings = verify(root, tree, full=full, jobs=jobs)
+    touched = bool(findings) and all(finding.rule == "tree.time" for finding in findings)
+    if touched:
+        findings = verify(root, tree, full=True, jobs=jobs)
     if findings:
         shown = "".join(f"\n  {f.where}: expected {f.expected}, seen {f.seen}" for f in findings[:10])
         raise InstallError(
@@ -255,7 +263,19 @@ def reopen(root: Path, *, full: bool = False, jobs: int | None = None) -> Source
             hint=_AGAIN,
             details={"root": str(root), "findings": [finding.to_json() for finding in findings]},
         )
-    return SourceTree(root, tree)
+    return SourceTree(root, tree, touched)
+
+
+def retouch(opened: SourceTree) -> None:
+    """Record the times that a `touched` tree has now, so that a look at it is enough again. Raises InstallError.
+
+    Where nothing can be written it stays as it is: it is compared in full each time.
+    """
+    try:
+        tree_stat.record(os.fspath(opened.root), Sha256.of_file(opened.root / RECORD_NAME).hex)
+    except OSError as error:
+        if not is_read_only(error):
+            raise unwritable(opened.root, error) from error
 
 
 __all__ = [
@@ -275,6 +295,7 @@ __all__ = [
     "read_manifest",
     "read_record",
     "reopen",
+    "retouch",
     "scan",
     "seal",
     "stage",

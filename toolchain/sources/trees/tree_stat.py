@@ -94,7 +94,7 @@ def differences(root: str, digest: str | None = None, *, limit: int = 1) -> list
                 if seen.st_mode != int(mode, 8):
                     wrong.append((path, f"has mode {seen.st_mode:o}, not {mode}"))
                 elif seen.st_mtime_ns != int(time):
-                    wrong.append((path, "was written to"))
+                    wrong.append((path, "has another time"))
                 elif seen.st_size != int(size) and seen.st_mode & _TYPE != _FOLDER:
                     wrong.append((path, f"has {seen.st_size} bytes, not {size}"))
             if len(wrong) >= limit:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from toolchain import cores
 from toolchain.digest import READ_SIZE_BYTES, Sha256
 from toolchain.errors import InstallError
 from toolchain.findings import Finding
@@ -23,8 +24,7 @@ HAS_MODES = os.name == "posix"
 
 def default_jobs() -> int:
     """As many threads as this process may use cores; more than eight gain nothing against one disk."""
-    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(8, count)
+    return min(8, cores.usable())
 
 
 def verify(
@@ -102,11 +102,11 @@ def _compare(root: Path, tree: Manifest, ignore: Collection[str]) -> tuple[list[
 
 
 def _by_stamp(root: Path, tree: Manifest, findings: Sequence[Finding]) -> list[Finding]:
-    """What only the stamp of the quick check can tell: files and folders that were written to."""
+    """What only the stamp of the quick check can tell: files and folders that were written to, or copied."""
     known = {finding.where for finding in findings}
     most = len(tree.files) + len(tree.links) + len(tree.folders) + 2
     found = [
-        _finding("time", root, path, "untouched since it was installed", what)
+        _finding("time", root, path, "the time that was recorded", what)
         for path, what in tree_stat.differences(os.fspath(root), limit=most) or ()
         if path != "."
     ]
