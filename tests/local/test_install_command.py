@@ -243,7 +243,7 @@ def test_a_pin_that_does_not_fit_its_archive_is_the_pins_fault(toolchain: Toolch
     toolchain.pins.write_text(toolchain.pins.read_text().replace("strip = 1", fault))
     ended = toolchain.run("install", "tool")
     assert ended.status == 10
-    assert f"error: {toolchain.pins}:3: tool: " in ended.stderr
+    assert f"error: {toolchain.pins}:11: tool.tar.gz: " in ended.stderr  # the archive
     assert "publishes it" not in ended.stderr
 
 
