@@ -12,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-TOPICS = ("startup", "verify", "extract", "download", "native", "reflection", "host", "regenerate", "air")
+TOPICS = ("startup", "verify", "extract", "download", "native", "reflection", "host", "regenerate", "check", "air")
 HERE = Path(__file__).parent
 RESULTS = HERE / "results"
 

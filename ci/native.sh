@@ -64,6 +64,7 @@ for subject in "${subjects[@]}"; do
     "$build/sanitized/tests/dream-$subject-mutate" 100000 7
 done
 "$build/sanitized/tests/dream-bundle-mutate" 100000 7 tests/data/bundles/small.dgb
+"$build/sanitized/tests/dream-spirv-mutate" 100000 7 tests/data/bundles/{kinds,permutations,rays,structs}.dgb
 "$build/sanitized/tests/dream-air-mutate" 100000 7 tests/data/air/[mr]*.ll tests/data/air/reports/*.ll
 
 step "thread sanitizer"
@@ -96,6 +97,9 @@ if command -v clang++ >/dev/null; then
     cp tests/data/bundles/small.dgb "$build/corpus-bundle"
     "$build/fuzz/fuzz/dream-bundle-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -print_final_stats=1 \
         "$build/corpus-bundle"
+    mkdir -p "$build/corpus-spirv"
+    "$build/fuzz/fuzz/dream-spirv-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -max_len=20000 -print_final_stats=1 \
+        "$build/corpus-spirv"
     mkdir -p "$build/corpus-air"
     cp tests/data/air/*.ll tests/data/air/reports/*.ll "$build/corpus-air"
     "$build/fuzz/fuzz/dream-air-fuzz" -max_total_time="${FUZZ_SECONDS:-30}" -max_len=20000 -print_final_stats=1 \

@@ -132,6 +132,13 @@ def _run(arguments: list[str]) -> int:
 
         if warm.nothing_to_do(arguments):
             return 0
+    if arguments[:2] == ["bundle", "regenerate"]:
+        import time
+
+        from toolchain.cli import warm_bundle
+
+        if warm_bundle.nothing_changed(arguments[2:], time.time_ns()):
+            return 0
     if arguments[:2] == ["check", "air"]:
         from toolchain.cli import warm_air
 

@@ -10,6 +10,7 @@ class LayoutFormatError(ValueError):
     args: tuple[str, int]
 
 def layout_to_json(data: bytes) -> str: ...
+def layout_facts(data: bytes) -> tuple[Any, ...]: ...
 
 BUNDLE_FORMAT: tuple[int, int]
 
@@ -20,6 +21,13 @@ class BundleFormatError(ValueError):
     args: tuple[str, int, str]
 
 def bundle_to_json(data: bytes) -> str: ...
+
+class SpirvFormatError(ValueError):
+    """Bytes are no SPIR-V module: args are a sentence and the byte offset at which reading stopped."""
+
+    args: tuple[str, int]
+
+def spirv_facts(data: bytes) -> tuple[Any, ...]: ...
 
 class AirFormatError(ValueError):
     """Text is no AIR module that is known: args are a sentence, a line and a column."""

@@ -2,7 +2,8 @@
 
 A receipt is text: the state of every input when the installation was last found right. Comparing it costs a few
 dozen stat calls, so this module imports nothing but os; starting Python is then most of the command's time. As with
-make and ninja, a file is taken to be unchanged while its inode, size and time of change are.
+git, a file is taken to be unchanged while its inode, size and both of its times are: that of its bytes, which anybody
+may set back, and that of its inode, which nobody can.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ FOLDER = ".receipts"  # beside the roots; a receipt in it is called NAME-PROFILE
 RECORDER_SOURCES = ("cmake/LocalArchivesOnly.cmake", "cmake/SlangRoot.cmake", "layout", "recorder", "slang")
 HOST_SOURCES = ("bundle", "cmake", "glue", "layout", "replay", "rhi", "slang")
 
-_TITLE = "gpu-toolchain receipt 1"
+_TITLE = "gpu-toolchain receipt 2"
 _LONGEST_BYTES = 1 << 24  # real ones have some 10 KB; a device in a receipt's place may have no end
+
+# How far apart two changes must lie to have different times on any file system: FAT counts two seconds.
+_COARSEST_NS = 2_000_000_000
 
 # cmake-env-variables(7): the ones that reach a C++ build and do not begin with CMAKE_.
 _BUILD_VARIABLES = frozenset(
@@ -109,22 +113,46 @@ def _file_state(path: str) -> str:
         found = os.stat(path)
     except OSError:
         return f"{path} {'dangling' if os.path.islink(path) else 'absent'}"
-    return f"{path} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
+    return f"{path} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
 
 
 def _folder_states(folder: str) -> list[str]:
-    states: list[str] = []
+    return [_file_state(path) for path in _files_below(folder)]
+
+
+def _files_below(folder: str) -> list[str]:
     try:
         entries = list(os.scandir(folder))
     except NotADirectoryError:
-        return [_file_state(folder)]
+        return [folder]
     except OSError:
-        return states
+        return []
+    found: list[str] = []
     for entry in entries:
         if entry.name == "__pycache__":
             continue
         if entry.is_dir(follow_symlinks=False):
-            states += _folder_states(entry.path)
+            found += _files_below(entry.path)
         else:
-            states.append(_file_state(entry.path))
-    return states
+            found.append(entry.path)
+    return found
+
+
+def is_settled(path: str, now_ns: int) -> bool:
+    """Whether whoever changes a file from `now_ns` (since the epoch) on gives it another state.
+
+    Of what changed just before, the next change may have the same time: its state says nothing, its bytes must be read.
+    A path where nothing is, is settled.
+    """
+    try:
+        found = os.stat(path)
+    except OSError:
+        return True
+    return max(found.st_mtime_ns, found.st_ctime_ns) < now_ns - _COARSEST_NS
+
+
+def are_settled(files: tuple[str, ...], folders: tuple[str, ...], now_ns: int) -> bool:
+    """`is_settled` of all `files` and of every file below `folders`."""
+    return all(
+        is_settled(path, now_ns) for path in (*files, *(one for folder in folders for one in _files_below(folder)))
+    )

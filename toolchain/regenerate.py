@@ -8,10 +8,11 @@ compiler.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ from toolchain.bundle import format as dgb
 from toolchain.bundle.manifest import Manifest, Program
 from toolchain.bundle.model import Bundle, Group, GroupKind, Input, InputKind, Producer, Target
 from toolchain.bundle.notes import Notes
+from toolchain.bundle.notes import Part as NotedPart
 from toolchain.digest import Sha256
 from toolchain.errors import BundleError
 from toolchain.fingerprint import fingerprint
@@ -39,7 +41,8 @@ _SHOWN_FAILURES = 20
 # The compiler behind the recorder that a target needs; those that are not here need none. Nothing here makes DXBC.
 COMPILERS: Mapping[Target, str] = {Target.CUDA: "nvrtc", Target.D3D12: "dxc"}
 
-Sources = Mapping[str, Sha256]
+# As `toolchain.bundle.notes.Part` has them.
+Sources = Mapping[str, Sha256 | None]
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,8 @@ class Outcome:
     """What became of one manifest.
 
     `made` and `kept` count programs on targets; `left_out` says why optional targets are missing; `differences` is of
-    `check` alone, empty where the bundle is what would be made.
+    `check` alone, empty where the bundle is what would be made. `read` is every file that this rests on, the bundle
+    included, with the digest of the bytes that it had; None: nothing was there. It is empty for `check`.
     """
 
     output: Path
@@ -89,6 +93,7 @@ class Outcome:
     kept: int
     left_out: tuple[str, ...]
     differences: tuple[str, ...] = ()
+    read: Mapping[Path, Sha256 | None] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, object]:
         """The outcome as a JSON object."""
@@ -126,7 +131,7 @@ def regenerate(manifest: Manifest, job: Job) -> Outcome:
         job.progress.finish("regenerate", "failed")
         raise
     job.progress.finish("regenerate", _in_words(outcome))
-    return Outcome(**{**outcome.__dict__, "left_out": left_out})
+    return replace(outcome, left_out=left_out)
 
 
 def unit_name(program: Program, target: Target) -> str:
@@ -193,24 +198,35 @@ def _make(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Un
     with hold(lock, purpose=purpose, timeout_s=_LOCK_TIMEOUT_S, on_wait=job.progress.note):
         key = _key(job.tools)
         files = _Files(manifest.folder)
-        of_manifest = Sha256.of_file(manifest.path)
         old = _notes_of(notes_at, manifest.output, key)
         current: set[str] = set()
         if old is not None:
             current = {name for name, unit in units.items() if _is_current(old, name, unit, files)}
-            if len(current) == len(units) == len(old.parts) and old.manifest == of_manifest:
-                return Outcome(manifest.output, written=False, made=0, kept=len(units), left_out=())
+            if len(current) == len(units) == len(old.parts) and old.manifest == manifest.sha256:
+                read = _read(manifest, old.bundle, old.parts)
+                return Outcome(manifest.output, written=False, made=0, kept=len(units), left_out=(), read=read)
         kept = _kept(dgb.read(manifest.output), units, current) if current else {}
-        made, paths = _record(manifest, [unit for name, unit in units.items() if name not in kept], job)
-        sources: dict[str, Sources] = {name: files.digests(of_part) for name, of_part in paths.items()}
+        made, sources = _record(manifest, [unit for name, unit in units.items() if name not in kept], job)
         if old is not None:
             sources |= {name: old.parts[name][1] for name in kept}
         data = dgb.write(_assembled(manifest, targets, units, {**kept, **made}, sources, job.tools))
         _publish(manifest.output, data)
         parts = {name: (unit.digest, sources[name]) for name, unit in units.items()}
+        of_bundle = Sha256.of(data)
         with contextlib.suppress(OSError):  # without notes, the next run makes all of it
-            Notes(key, Sha256.of(data), of_manifest, parts).write(notes_at)
-    return Outcome(manifest.output, written=True, made=len(made), kept=len(kept), left_out=())
+            Notes(key, of_bundle, manifest.sha256, parts).write(notes_at)
+    read = _read(manifest, of_bundle, parts)
+    return Outcome(manifest.output, written=True, made=len(made), kept=len(kept), left_out=(), read=read)
+
+
+def _read(manifest: Manifest, bundle: Sha256, parts: Mapping[str, NotedPart]) -> dict[Path, Sha256 | None]:
+    """Every file that a bundle which is as it should be rests on."""
+    named: dict[str, Sha256 | None] = {}
+    for _, sources in parts.values():
+        named |= sources
+    folder = manifest.folder.absolute()
+    files = {folder / name: digest for name, digest in named.items()}
+    return {**files, manifest.path.absolute(): manifest.sha256, manifest.output.absolute(): bundle}
 
 
 def _check(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Unit], job: Job) -> Outcome:
@@ -220,9 +236,7 @@ def _check(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _U
     if not manifest.output.exists():
         found: tuple[str, ...] = (f"{manifest.output} is not there",)
         return Outcome(manifest.output, written=False, made=0, kept=0, left_out=(), differences=found)
-    files = _Files(manifest.folder)
-    parts, paths = _record(manifest, list(units.values()), job)
-    sources = {name: files.digests(of_part) for name, of_part in paths.items()}
+    parts, sources = _record(manifest, list(units.values()), job)
     data = dgb.write(_assembled(manifest, targets, units, parts, sources, job.tools))
     if job.targets is None and manifest.output.read_bytes() == data:
         found = ()
@@ -238,7 +252,7 @@ def _check(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _U
 
 
 def _without_inputs(bundle: Bundle) -> Bundle:
-    return Bundle(**{**bundle.__dict__, "inputs": ()})
+    return replace(bundle, inputs=())
 
 
 def _key(tools: Tools) -> Sha256:
@@ -273,26 +287,13 @@ class _Files:
         self._digests: dict[str, Sha256 | None] = {}
 
     def digest(self, name: str) -> Sha256 | None:
-        """Of the file of that name; None where it cannot be read."""
+        """Of the file of that name; None where none can be read."""
         if name not in self._digests:
             try:
                 self._digests[name] = Sha256.of_file(self._folder / name)
             except OSError:
                 self._digests[name] = None
         return self._digests[name]
-
-    def digests(self, paths: Sequence[str]) -> dict[str, Sha256]:
-        """Of the files at those paths, by name. Raises BundleError for one that cannot be read any more."""
-        found: dict[str, Sha256] = {}
-        for path in paths:
-            name = Path(os.path.relpath(path, self._folder)).as_posix()
-            digest = self.digest(name)
-            if digest is None:
-                raise BundleError(
-                    f"{path} was read by the compiler, and cannot be read any more", hint="run this again"
-                )
-            found[name] = digest
-        return found
 
 
 def _is_current(notes: Notes, name: str, unit: _Unit, files: _Files) -> bool:
@@ -316,8 +317,8 @@ def _kept(bundle: Bundle, units: Mapping[str, _Unit], current: set[str]) -> dict
     return kept
 
 
-def _record(manifest: Manifest, units: Sequence[_Unit], job: Job) -> tuple[dict[str, Part], dict[str, tuple[str, ...]]]:
-    """Runs the recorder: parts, and the paths of each one's sources.
+def _record(manifest: Manifest, units: Sequence[_Unit], job: Job) -> tuple[dict[str, Part], dict[str, Sources]]:
+    """Runs the recorder: parts, and what each one was made from.
 
     Raises BundleError that names every program that could not be made.
     """
@@ -330,8 +331,14 @@ def _record(manifest: Manifest, units: Sequence[_Unit], job: Job) -> tuple[dict[
     recorder = Recorder(job.tools.program, {"LD_LIBRARY_PATH": libraries})
     by_name = {unit_name(unit.program, unit.target): unit for unit in units}
     requests = [_request(manifest, unit) for unit in units]
+    folder = manifest.folder.absolute()
+
+    @functools.cache
+    def named(path: str) -> str:
+        return Path(os.path.relpath(path, folder)).as_posix()
+
     parts: dict[str, Part] = {}
-    sources: dict[str, tuple[str, ...]] = {}
+    sources: dict[str, Sources] = {}
     said: dict[str, str] = {}
     failed: dict[str, str] = {}
     with tempfile.TemporaryDirectory(prefix="toolchain-bundle-") as work:
@@ -341,7 +348,7 @@ def _record(manifest: Manifest, units: Sequence[_Unit], job: Job) -> tuple[dict[
                 failed[name] = result.reason
                 continue
             parts[name] = part_of(by_name[name].program, by_name[name].target, result)
-            sources[name] = result.sources
+            sources[name] = {named(path): digest for path, digest in result.lookups.items()}
             said[name] = result.said
     if failed:
         raise _failure(manifest, failed, len(units))
@@ -413,7 +420,7 @@ def _inputs(
     sources: Mapping[str, Sources],
     tools: Tools,
 ) -> tuple[Input, ...]:
-    files = {name: digest for of_unit in sources.values() for name, digest in of_unit.items()}
+    files = _same_for_all(sources)
     programs = {"dream-slang-layout": tools.recorder, "slang": tools.slang}
     for target in targets:
         if (name := COMPILERS.get(target)) is not None:
@@ -421,7 +428,7 @@ def _inputs(
     inputs = [Input(InputKind.SOURCE, name, digest) for name, digest in files.items()]
     inputs += [Input(InputKind.OPTIONS, name, unit.digest) for name, unit in units.items()]
     inputs += [Input(InputKind.PROGRAM, name, digest) for name, digest in programs.items()]
-    inputs.append(Input(InputKind.MANIFEST, manifest.path.name, Sha256.of_file(manifest.path)))
+    inputs.append(Input(InputKind.MANIFEST, manifest.path.name, manifest.sha256))
     for one in inputs:
         if one.name.encode("utf-8", "replace").decode() != one.name:
             raise BundleError(
@@ -430,6 +437,20 @@ def _inputs(
                 details={"file": one.name},
             )
     return tuple(sorted(inputs, key=lambda one: (one.kind, one.name.encode())))
+
+
+def _same_for_all(sources: Mapping[str, Sources]) -> dict[str, Sha256]:
+    """Every source file that was read. Raises BundleError where one was another file for one part than for another."""
+    found: dict[str, Sha256 | None] = {}
+    for of_unit in sources.values():
+        for name, digest in of_unit.items():
+            if found.setdefault(name, digest) != digest:
+                raise BundleError(
+                    f"{name} changed while the bundle was made from it",
+                    hint="nothing was written; run this again",
+                    details={"file": name},
+                )
+    return {name: digest for name, digest in found.items() if digest is not None}
 
 
 def _publish(output: Path, data: bytes) -> None:

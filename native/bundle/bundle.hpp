@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -242,22 +243,39 @@ struct Error
     Fault fault = Fault::content;
 };
 
-enum class Payloads
-{
-    verify, // every byte of the file is checked
-    leave, // those of payloads are checked when they are taken
-};
-
 using ReadResult = std::variant<Bundle, Error>;
 
-// The bundle that bytes hold. Safe on any bytes: everything a Bundle promises was checked when it is returned. The bytes
-// are not kept; payloads are taken from them with `payload_of`.
-[[nodiscard]] ReadResult read(std::span<const std::byte> data, Payloads payloads);
+// The bundle that bytes hold, every one of them checked. Safe on any bytes: everything a Bundle promises was checked when
+// it is returned. The bytes are not kept; payloads are taken from them with `payload_of`.
+[[nodiscard]] ReadResult read(std::span<const std::byte> data);
+
+// The first bytes of a file: as many as are asked for, or all that there are. Asked for more, it may give the same bytes
+// in another place.
+using Beginning = std::function<std::span<const std::byte>(std::uint64_t size)>;
+
+// The same from the header, the index and the tables, which is all that is asked of `beginning`, of a file of
+// `file_size` bytes. The payloads, and the padding behind each one, are checked when they are taken.
+[[nodiscard]] ReadResult read_beginning(const Beginning& beginning, std::uint64_t file_size);
+
+// Where a payload is in the file, with the padding behind it.
+struct Extent
+{
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+};
+using ExtentResult = std::variant<Extent, Error>;
+[[nodiscard]] ExtentResult extent_of(const Bundle& bundle, Ref payload);
 
 using PayloadResult = std::variant<std::span<const std::byte>, Error>;
 
-// The bytes of one payload, checked against their SHA-256 here and now. `data` are the bytes that `bundle` was read from.
+// A payload in the bytes that the file has at its extent, all of which are checked here and now: the payload's by their
+// SHA-256. Fewer bytes than the extent has are those of a file that has become shorter.
+[[nodiscard]] PayloadResult payload_in(const Bundle& bundle, Ref payload, std::span<const std::byte> extent);
+
+// The same from all bytes of the file.
 [[nodiscard]] PayloadResult payload_of(const Bundle& bundle, std::span<const std::byte> data, Ref payload);
+
+[[nodiscard]] Ref payload_count(const Bundle& bundle);
 
 // Text of a reference that is not null.
 [[nodiscard]] std::string_view text_of(const Bundle& bundle, StringRef text);

@@ -27,20 +27,27 @@ struct IndexEntry
 class Reader
 {
 public:
-    Reader(std::span<const std::byte> file, Payloads payloads)
-        : file_(file)
-        , payloads_(payloads)
+    Reader(const Beginning& beginning, std::uint64_t file_size)
+        : beginning_(beginning)
+        , file_size_(file_size)
     {
     }
 
     // What a Stop that ends `run` is about.
     [[nodiscard]] Fault fault() const { return fault_; }
 
-    Bundle run()
+    // `checks_all`: the payloads as well.
+    Bundle run(bool checks_all)
     {
         header();
         index();
-        digests();
+        fault_ = Fault::extent;
+        const std::uint64_t end = checks_all ? file_size_ : end_of_tables();
+        need(end);
+        const std::size_t checked = checks_all ? index_.size() : bundle_.first_payload;
+        padding(head_size_, std::span(index_).first(checked), end);
+        fault_ = Fault::digest;
+        digests(std::span(index_).first(checked));
         fault_ = Fault::content;
         tables();
         if (const auto problem = wire::find_problem(bundle_, index_.size() - bundle_.first_payload))
@@ -57,11 +64,27 @@ public:
 private:
     [[nodiscard]] bool is_ours() const { return bundle_.minor == format_minor; }
 
+    // Has the file's first bytes at hand: all below work on those alone.
+    void need(std::uint64_t size)
+    {
+        file_ = beginning_(size);
+        if (file_.size() < size)
+            stop(file_.size(), "expected ", size, " bytes, found ", file_.size());
+        file_ = file_.first(size);
+    }
+
+    // Where the first payload begins.
+    [[nodiscard]] std::uint64_t end_of_tables() const
+    {
+        return bundle_.first_payload == index_.size() ? file_size_ : index_[bundle_.first_payload].offset;
+    }
+
     void header()
     {
         fault_ = Fault::version;
-        if (file_.size() < wire::header_size)
-            stop(0, "not a bundle: expected at least ", wire::header_size, " bytes, found ", file_.size());
+        if (file_size_ < wire::header_size)
+            stop(0, "not a bundle: expected at least ", wire::header_size, " bytes, found ", file_size_);
+        need(wire::header_size);
         Cursor cursor(file_, 0, wire::header_size);
         if (!std::ranges::equal(cursor.take(wire::magic.size()), std::as_bytes(std::span(wire::magic))))
             stop(0, "not a bundle: the file does not begin with a bundle's 12 identifying bytes");
@@ -71,16 +94,17 @@ private:
         cursor(bundle_.minor);
         fault_ = Fault::extent;
         const auto total = cursor.get<std::uint64_t>();
-        if (total != file_.size())
-            stop(16, "the bundle should have ", total, " bytes; the file has ", file_.size());
+        if (total != file_size_)
+            stop(16, "the bundle should have ", total, " bytes; the file has ", file_size_);
         cursor(digest_);
         const auto sections = cursor.get<std::uint32_t>();
         cursor.reserved();
         if (sections < wire::table_count)
             stop(56, "expected at least ", wire::table_count, " sections, found ", sections);
         head_size_ = wire::header_size + std::uint64_t{sections} * wire::index_entry_size;
-        if (head_size_ > file_.size())
-            stop(56, "an index of ", sections, " sections does not fit into ", file_.size(), " bytes");
+        if (head_size_ > file_size_)
+            stop(56, "an index of ", sections, " sections does not fit into ", file_size_, " bytes");
+        need(head_size_);
 
         layout::Sha256 hash;
         constexpr std::array<std::byte, 32> zeros{};
@@ -97,7 +121,7 @@ private:
     void index()
     {
         Cursor cursor(file_, wire::header_size, head_size_);
-        Cursor content(file_, head_size_, file_.size());
+        std::uint64_t content = head_size_; // where the sections so far end
         while (cursor.at() != head_size_)
         {
             const std::uint64_t at = cursor.at();
@@ -120,16 +144,17 @@ private:
                 stop(at + 16, "section ", name, " has ", found.size, " bytes for ", found.count, " records of ",
                      found.record_size);
             const std::uint64_t begin =
-                (content.at() + wire::section_alignment - 1) / wire::section_alignment * wire::section_alignment;
+                (content + wire::section_alignment - 1) / wire::section_alignment * wire::section_alignment;
             if (found.offset != begin)
                 stop(at + 8, "section ", name, " is at ", found.offset, "; expected ", begin);
-            content.zeros_to(begin);
-            (void)content.take(found.size);
+            if (begin > file_size_ || found.size > file_size_ - begin)
+                stop(content, "section ", name, " of ", found.size, " bytes does not fit into ", file_size_, " bytes");
+            content = begin + found.size;
             index_.push_back(found);
             bundle_.sections.push_back({found.kind, found.offset, found.size, found.digest});
         }
-        if (content.at() != file_.size())
-            stop(content.at(), "bytes follow the last section");
+        if (content != file_size_)
+            stop(content, "bytes follow the last section");
 
         const auto first = std::ranges::find(index_, wire::payload, &IndexEntry::kind);
         bundle_.first_payload = static_cast<std::size_t>(first - index_.begin());
@@ -145,11 +170,20 @@ private:
         return wire::header_size + static_cast<std::uint64_t>(section) * wire::index_entry_size;
     }
 
-    void digests()
+    // Zeros fill what is between `begin`, the sections and `end`.
+    void padding(std::uint64_t begin, std::span<const IndexEntry> sections, std::uint64_t end)
     {
-        fault_ = Fault::digest;
-        const std::size_t count = payloads_ == Payloads::verify ? index_.size() : bundle_.first_payload;
-        for (const IndexEntry& entry : std::span(index_).first(count))
+        for (const IndexEntry& section : sections)
+        {
+            Cursor(file_, begin, section.offset).zeros_to(section.offset);
+            begin = section.offset + section.size;
+        }
+        Cursor(file_, begin, end).zeros_to(end);
+    }
+
+    void digests(std::span<const IndexEntry> sections)
+    {
+        for (const IndexEntry& entry : sections)
             if (layout::sha256(file_.subspan(entry.offset, entry.size)) != entry.digest)
                 stop(entry.offset, "the bundle is damaged: the section ", wire::name_of(entry.kind), " at ", entry.offset,
                      " does not have the SHA-256 that the index states");
@@ -229,8 +263,9 @@ private:
             stop(cursor.at(), "characters follow the last string");
     }
 
-    std::span<const std::byte> file_;
-    Payloads payloads_;
+    const Beginning& beginning_;
+    std::uint64_t file_size_;
+    std::span<const std::byte> file_; // its beginning, as far as it is needed
     Fault fault_ = Fault::version;
     Digest digest_{};
     std::uint64_t head_size_ = 0;
@@ -239,14 +274,12 @@ private:
     Bundle bundle_;
 };
 
-} // namespace
-
-ReadResult read(std::span<const std::byte> data, Payloads payloads)
+ReadResult read_with(const Beginning& beginning, std::uint64_t file_size, bool checks_all)
 {
-    Reader reader(data, payloads);
+    Reader reader(beginning, file_size);
     try
     {
-        return reader.run();
+        return reader.run(checks_all);
     }
     catch (const Stop& stopped)
     {
@@ -254,22 +287,66 @@ ReadResult read(std::span<const std::byte> data, Payloads payloads)
     }
 }
 
-PayloadResult payload_of(const Bundle& bundle, std::span<const std::byte> data, Ref payload)
+} // namespace
+
+ReadResult read(std::span<const std::byte> data)
 {
-    const std::size_t count = bundle.sections.size() - bundle.first_payload;
+    return read_with(
+        [&](std::uint64_t size) { return data.first(std::min<std::uint64_t>(size, data.size())); }, data.size(), true);
+}
+
+ReadResult read_beginning(const Beginning& beginning, std::uint64_t file_size)
+{
+    return read_with(beginning, file_size, false);
+}
+
+Ref payload_count(const Bundle& bundle)
+{
+    return static_cast<Ref>(bundle.sections.size() - bundle.first_payload);
+}
+
+ExtentResult extent_of(const Bundle& bundle, Ref payload)
+{
+    const Ref count = payload_count(bundle);
     if (payload == 0 || payload > count)
         return Error{"there is no payload " + std::to_string(payload) + "; there are " + std::to_string(count), 0};
     const Section& section = bundle.sections[bundle.first_payload + payload - 1];
-    if (section.offset > data.size() || section.size > data.size() - section.offset)
-        return Error{"the file has become shorter since it was opened", data.size(), Fault::extent};
-    const auto bytes = data.subspan(section.offset, section.size);
+    const bool is_last = payload == count; // nothing follows it
+    const std::uint64_t end =
+        is_last ? section.offset + section.size : bundle.sections[bundle.first_payload + payload].offset;
+    return Extent{section.offset, end - section.offset};
+}
+
+PayloadResult payload_in(const Bundle& bundle, Ref payload, std::span<const std::byte> extent)
+{
+    const ExtentResult place = extent_of(bundle, payload);
+    if (const auto* error = std::get_if<Error>(&place))
+        return *error;
+    const auto& [offset, size] = std::get<Extent>(place);
+    if (extent.size() < size)
+        return Error{"the file has become shorter since it was opened", offset + extent.size(), Fault::extent};
+    const Section& section = bundle.sections[bundle.first_payload + payload - 1];
+    const auto bytes = extent.first(section.size);
     if (layout::sha256(bytes) != section.digest)
         return Error{
-            "the bundle is damaged: the section DATA at " + std::to_string(section.offset)
+            "the bundle is damaged: the section DATA at " + std::to_string(offset)
                 + " does not have the SHA-256 that the index states",
-            section.offset,
+            offset,
             Fault::digest};
+    const auto padding = extent.first(size).subspan(section.size);
+    if (std::ranges::any_of(padding, [](std::byte b) { return b != std::byte{0}; }))
+        return Error{"padding must be zero", offset + section.size, Fault::extent};
     return bytes;
+}
+
+PayloadResult payload_of(const Bundle& bundle, std::span<const std::byte> data, Ref payload)
+{
+    const ExtentResult place = extent_of(bundle, payload);
+    if (const auto* error = std::get_if<Error>(&place))
+        return *error;
+    const auto& [offset, size] = std::get<Extent>(place);
+    const auto from = data.subspan(std::min<std::uint64_t>(offset, data.size()));
+    return payload_in(bundle, payload, from.first(std::min<std::uint64_t>(size, from.size())));
 }
 
 } // namespace dream::bundle

@@ -1,5 +1,7 @@
 #include "exercise.hpp"
 
+#include "exercise_check.hpp"
+
 #include <algorithm>
 
 namespace dream::fuzz
@@ -22,6 +24,7 @@ bool exercise(std::span<const std::byte> data)
     const auto& blob = std::get<layout::Blob>(result);
     require(!layout::check(blob), "what was read keeps the rules");
     require(layout::to_json(blob).size() > 2, "what was read has a JSON document");
+    exercise_fields(blob);
     // A later minor version is written back as ours, without what we do not know.
     constexpr std::size_t minor_offset = 14;
     if (data[minor_offset] == std::byte{layout::format_minor} && data[minor_offset + 1] == std::byte{0})

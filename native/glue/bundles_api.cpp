@@ -1,12 +1,15 @@
 // dgpu.h: shader bundles.
 
 #include "backends.hpp"
+#include "file_bytes.hpp"
 #include "mapped_images.hpp"
 #include "pipelines.hpp"
 #include "surface.hpp"
 
 #include "bundle/bundle.hpp"
 
+#include <deque>
+#include <variant>
 #include <vector>
 
 using namespace dream::host;
@@ -16,18 +19,21 @@ namespace
 
 namespace bundle = dream::bundle;
 
+// Where a bundle's payloads are: all of it in memory, or in a file.
+using Bytes = std::variant<std::vector<std::byte>, FileBytes>;
+
 // Of no device: its pipelines are made on any whose backend is in the mask.
 class OpenBundle final : public Object
 {
 public:
     static constexpr Kind own_kind = Kind::bundle;
-    OpenBundle(std::vector<std::byte> of_file, bundle::Bundle of_contents)
+    OpenBundle(Bytes of_file, bundle::Bundle of_contents)
         : Object(own_kind, nullptr)
-        , file(std::move(of_file))
+        , bytes(std::move(of_file))
         , contents(std::move(of_contents))
     {
     }
-    const std::vector<std::byte> file;
+    const Bytes bytes;
     const bundle::Bundle contents;
 };
 
@@ -39,12 +45,35 @@ public:
             + "). Copy the bundle again, or make it anew with toolchain bundle regenerate");
 }
 
-std::span<const std::byte> payload(const OpenBundle& open, bundle::Ref reference)
+template <class T>
+T accepted(std::variant<T, bundle::Error> result)
 {
-    auto taken = bundle::payload_of(open.contents, open.file, reference);
-    if (const auto* error = std::get_if<bundle::Error>(&taken))
+    if (const auto* error = std::get_if<bundle::Error>(&result))
         refuse(*error);
-    return std::get<0>(taken);
+    return std::get<T>(std::move(result));
+}
+
+// A payload, checked now. What a file holds there is kept in `read`, so that what was checked is what is used.
+std::span<const std::byte> payload(const OpenBundle& open, bundle::Ref reference, std::vector<std::byte>& read)
+{
+    if (const auto* bytes = std::get_if<std::vector<std::byte>>(&open.bytes))
+        return accepted(bundle::payload_of(open.contents, *bytes, reference));
+    const auto [offset, size] = accepted(bundle::extent_of(open.contents, reference));
+    read.clear();
+    std::get<FileBytes>(open.bytes).read(offset, size, read);
+    return accepted(bundle::payload_in(open.contents, reference, read));
+}
+
+bundle::Bundle read_tables(const FileBytes& file)
+{
+    std::vector<std::byte> read;
+    const auto beginning = [&](std::uint64_t size)
+    {
+        if (size > read.size())
+            file.read(read.size(), size - read.size(), read);
+        return std::span<const std::byte>(read);
+    };
+    return accepted(bundle::read_beginning(beginning, file.size()));
 }
 
 const char* text(const bundle::Bundle& contents, bundle::StringRef reference)
@@ -69,7 +98,8 @@ struct Parts
     std::vector<std::uint32_t> features;
     std::vector<DgpuVertexAttribute> attributes;
     std::vector<DgpuVertexStream> streams;
-    std::shared_ptr<OpenBundle> open; // keeps what the others point to
+    std::shared_ptr<OpenBundle> open; // keeps what the others point to, and so do these
+    std::deque<std::vector<std::byte>> read;
 };
 
 Parts parts_of(const std::shared_ptr<OpenBundle>& open, const char* name, bundle::GroupKind kind, DgpuBackend backend)
@@ -81,6 +111,11 @@ Parts parts_of(const std::shared_ptr<OpenBundle>& open, const char* name, bundle
             DGPU_EENTRY,
             std::string("the bundle has no pipeline '") + name + "'; it has " + names_of_pipelines(contents));
     const bundle::Group& group = contents.groups[pipeline->group - 1];
+    if (group.kind == static_cast<std::uint32_t>(bundle::GroupKind::rays))
+        throw Failure(
+            DGPU_EUNSUPPORTED,
+            std::string("the bundle's pipeline '") + name
+                + "' is a ray-tracing pipeline: expected a compute or render pipeline, which is all that this library makes");
     if (group.kind != static_cast<std::uint32_t>(kind))
         throw Failure(
             DGPU_EENTRY,
@@ -103,7 +138,8 @@ Parts parts_of(const std::shared_ptr<OpenBundle>& open, const char* name, bundle
 
     Parts parts;
     parts.open = open;
-    parts.layout = payload(*open, layout->payload);
+    const auto taken = [&](bundle::Ref reference) { return payload(*open, reference, parts.read.emplace_back()); };
+    parts.layout = taken(layout->payload);
     std::uint64_t features = 0;
     for (const bundle::Entry& entry : bundle::part(contents.entries, group.entries))
     {
@@ -113,7 +149,7 @@ Parts parts_of(const std::shared_ptr<OpenBundle>& open, const char* name, bundle
                 DGPU_ENOTCOMPILED,
                 "backend " + std::to_string(backend) + " (" + dgpu_backend_name(backend) + ") has no code of '"
                     + std::string(bundle::text_of(contents, entry.name)) + "'");
-        const std::span<const std::byte> bytes = payload(*open, code->payload);
+        const std::span<const std::byte> bytes = taken(code->payload);
         parts.codes.push_back({text(contents, entry.name), bytes.data(), bytes.size()});
         features |= code->features;
     }
@@ -164,11 +200,32 @@ extern "C" DgpuBundle dgpu_bundle_open(const void* data, uint64_t size_bytes)
             require_no_compiler("dgpu_bundle_open");
             const auto* const first = &given(static_cast<const std::byte*>(data), "data");
             std::vector<std::byte> file(first, first + size_bytes);
-            bundle::ReadResult result = bundle::read(file, bundle::Payloads::verify);
-            if (const auto* error = std::get_if<bundle::Error>(&result))
-                refuse(*error);
-            return publish(
-                std::make_shared<OpenBundle>(std::move(file), std::move(std::get<bundle::Bundle>(result))));
+            bundle::Bundle contents = accepted(bundle::read(file));
+            return publish(std::make_shared<OpenBundle>(std::move(file), std::move(contents)));
+        });
+}
+
+extern "C" DgpuBundle dgpu_bundle_open_file(const char* path)
+{
+    return value_of<DgpuBundle>(
+        [&]
+        {
+            require_no_compiler("dgpu_bundle_open_file");
+            FileBytes file(&given(path, "path"));
+            bundle::Bundle contents = read_tables(file);
+            return publish(std::make_shared<OpenBundle>(std::move(file), std::move(contents)));
+        });
+}
+
+extern "C" DgpuStatus dgpu_bundle_verify(DgpuBundle handle)
+{
+    return status_of(
+        [&]
+        {
+            const std::shared_ptr<OpenBundle> open = find_as<OpenBundle>(handle, "bundle");
+            std::vector<std::byte> read;
+            for (bundle::Ref reference = 1; reference <= bundle::payload_count(open->contents); ++reference)
+                (void)payload(*open, reference, read);
         });
 }
 

@@ -79,7 +79,7 @@ enum
     DGPU_EDRIVER = 14,      /* the driver refused; the detail has its first message */
     DGPU_EPENDING = 15,     /* not finished yet: a wait that ran out of time, or data asked for too early */
     DGPU_EINTERNAL = 16,    /* a fault of this library: please report it */
-    DGPU_EBUNDLE = 17       /* bytes that are no bundle, or a damaged one */
+    DGPU_EBUNDLE = 17       /* bytes that are no bundle, or a damaged one; a file that cannot be read as one */
 };
 
 /* A process that strict ahead-of-time checking ends has this exit status. */
@@ -148,7 +148,7 @@ DGPU_API const char* dgpu_companion(uint32_t index);
 
 /* The path of a Slang compiler that is mapped into this process, or "" for none. Static per thread.
  *
- * With DREAM_GPU_STRICT_AOT=1 in the environment, device, program and pipeline creation end the process with
+ * With DREAM_GPU_STRICT_AOT=1 (anything but 0) in the environment, device, program and pipeline creation end the process with
  * DGPU_STRICT_AOT_EXIT_STATUS and that path on stderr if there is one. */
 DGPU_API const char* dgpu_mapped_compiler(void);
 
@@ -747,9 +747,21 @@ DGPU_API DgpuStatus dgpu_pipeline_group_size(DgpuPipeline pipeline, uint32_t siz
 
 /* ---------------------------------------------------------------------------------------------- bundles */
 
-/* Opens a shader bundle (a NAME.dgb file's bytes, which are copied). Every byte is checked against its SHA-256:
- * DGPU_EBUNDLE says what was expected and seen, and where. A bundle is of no device. */
+/* Opens a shader bundle: a NAME.dgb file's bytes, which are copied. Every byte is checked against its SHA-256 now, and
+ * those that a pipeline is made from once more: DGPU_EBUNDLE says what was expected and seen, and where. A bundle is of no
+ * device. */
 DGPU_API DgpuBundle dgpu_bundle_open(const void* data, uint64_t size_bytes);
+
+/* The same for a file, which stays open and is read as far as it is needed. Its header, index and tables are checked now.
+ * A layout or code is read and checked each time when a pipeline is made from it, before anybody else sees it; where a
+ * byte of it is not what it was, making the pipeline fails with DGPU_EBUNDLE, and so it does where the file became
+ * shorter. No unchecked byte is ever used; a byte that no pipeline needs is only looked at by dgpu_bundle_verify. A file
+ * that is replaced by another one under its name stays the one that was opened. DGPU_EBUNDLE also for what is no regular
+ * file, or cannot be read. */
+DGPU_API DgpuBundle dgpu_bundle_open_file(const char* path);
+
+/* Checks every layout and code of a bundle now: DGPU_EBUNDLE for the first one that is not what it should be. */
+DGPU_API DgpuStatus dgpu_bundle_verify(DgpuBundle bundle);
 
 /* The mask of the backends that it has shaders for; 0 for a stale handle. Give it to dgpu_device_create. */
 DGPU_API uint32_t dgpu_bundle_mask(DgpuBundle bundle);
@@ -762,7 +774,8 @@ DGPU_API const char* dgpu_bundle_pipeline_name(DgpuBundle bundle, uint32_t index
 
 /* A pipeline by its name, with rows, features and vertex input from the bundle; find rows with dgpu_pipeline_row. `state`
  * is the rest of a render pipeline, its rows, features, attributes and streams empty. DGPU_ENOTCOMPILED where the device's
- * backend has no shaders in it (the detail holds its number), DGPU_EUNSUPPORTED with the missing feature, DGPU_EENTRY. */
+ * backend has no shaders in it (the detail holds its number), DGPU_EUNSUPPORTED with the missing feature, and for a
+ * ray-tracing pipeline, which nothing here makes; DGPU_EENTRY. */
 DGPU_API DgpuPipeline dgpu_bundle_compute_pipeline(DgpuDevice device, DgpuBundle bundle, const char* name);
 DGPU_API DgpuPipeline dgpu_bundle_render_pipeline(
     DgpuDevice device, DgpuBundle bundle, const char* name, const DgpuRenderPipelineDesc* state);
@@ -849,6 +862,7 @@ DGPU_API DgpuStatus
 dgpu_set_viewport(DgpuEncoder encoder, float x, float y, float width, float height, float min_depth, float max_depth);
 DGPU_API DgpuStatus dgpu_set_scissor(DgpuEncoder encoder, uint32_t x, uint32_t y, uint32_t width, uint32_t height);
 DGPU_API DgpuStatus dgpu_set_stencil_reference(DgpuEncoder encoder, uint32_t reference);
+/* Offsets of vertices, indices of either type, and indirect arguments are multiples of 4. */
 DGPU_API DgpuStatus
 dgpu_set_vertex_buffer(DgpuEncoder encoder, uint32_t stream, DgpuBuffer buffer, uint64_t offset_bytes);
 

@@ -1,6 +1,7 @@
-// toolchain._native: the readers of layouts, bundles and AIR, for Python.
+// toolchain._native: the readers of layouts, bundles, SPIR-V and AIR, for Python.
 #include "air.hpp"
 #include "bundle/bundle.hpp"
+#include "check.hpp"
 #include "layout/blob.hpp"
 
 #include <nanobind/nanobind.h>
@@ -46,7 +47,7 @@ NB_MODULE(_native, module)
         [](nb::bytes data)
         {
             const auto bytes = std::as_bytes(std::span(data.c_str(), data.size()));
-            dream::bundle::ReadResult result = dream::bundle::read(bytes, dream::bundle::Payloads::verify);
+            dream::bundle::ReadResult result = dream::bundle::read(bytes);
             if (const auto* error = std::get_if<dream::bundle::Error>(&result))
             {
                 const std::string fault(dream::bundle::word_of(error->fault));
@@ -59,5 +60,6 @@ NB_MODULE(_native, module)
         "The bundle that `data` holds as one JSON document (docs/bundle-format.md), every byte of it checked. Raises "
         "BundleFormatError with a sentence, a byte offset and the kind of fault for bytes that are no bundle.");
 
+    dream::python::add_check(module, format_error);
     dream::python::add_air(module);
 }

@@ -138,8 +138,8 @@ private:
             target(value_of(argument));
         else if (argument == "-reflection-json")
             (void)value_of(argument); // slangc's other description of the layout; callers of slangc may pass it
-        else if (argument == "-depfile")
-            depfile(value_of(argument));
+        else if (argument == "-depfile" || argument == "-lookups")
+            other_output(argument, value_of(argument));
         else
             compiler_option(argument);
     }
@@ -186,11 +186,11 @@ private:
         outputs_.push_back(std::move(output));
     }
 
-    void depfile(std::string path)
+    void other_output(const std::string& option, std::string path)
     {
         if (path.empty())
-            fail("-depfile: expected a file");
-        request_.depfile_path = std::move(path);
+            fail(option + ": expected a file");
+        (option == "-depfile" ? request_.depfile_path : request_.lookups_path) = std::move(path);
     }
 
     void target(std::string name)
@@ -249,10 +249,12 @@ private:
         if (!error_.empty())
             return;
         std::set<std::string> paths;
+        const auto is_new = [&](const std::string& path)
+        { return path.empty() || path == into_answer || paths.insert(path).second; };
         for (std::size_t i = 0; i < outputs_.size(); ++i)
         {
             const Output& output = outputs_[i];
-            if (!paths.insert(output.path).second)
+            if (!is_new(output.path))
                 return fail("-o " + output.path + ": named twice");
             if (i + 1 == outputs_.size())
                 request_.layout_path = output.path;
@@ -263,8 +265,10 @@ private:
                     "-o " + output.path + ": an -o before the last one writes an entry's code and stands behind that "
                     "entry, one each");
         }
-        if (!paths.insert(request_.depfile_path).second)
+        if (!is_new(request_.depfile_path))
             return fail("-depfile " + request_.depfile_path + ": is an -o too");
+        if (!is_new(request_.lookups_path))
+            return fail("-lookups " + request_.lookups_path + ": is another output too");
         request_.compiler_options.insert(request_.compiler_options.begin(), {"-target", request_.target});
     }
 

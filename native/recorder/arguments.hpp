@@ -19,6 +19,9 @@ struct EntryRequest
     std::optional<std::size_t> module; // index of the last module named before it
 };
 
+// An output of this name is part of a batch's answer.
+inline constexpr const char* into_answer = "-";
+
 struct Request
 {
     std::vector<std::string> modules;
@@ -26,6 +29,7 @@ struct Request
     std::string target;
     std::string layout_path;
     std::string depfile_path; // empty: none is asked for
+    std::string lookups_path; // empty: none is asked for
     std::vector<std::string> compiler_options; // for the compiler's own parser, `-target` included
     bool force_scalar_layout = true; // false: an option names another buffer layout
     bool line_directives = false; // true: an option names a mode

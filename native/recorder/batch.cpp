@@ -99,11 +99,18 @@ std::optional<std::vector<std::string>> Batch::next()
     return arguments;
 }
 
-void Batch::answer(int status, const std::string& text)
+void Batch::answer(int status, const std::string& text, const std::vector<std::vector<std::byte>>& outputs)
 {
+    const auto write = [&](const void* data, std::size_t size)
+    {
+        write_number(out_, static_cast<std::uint32_t>(size));
+        std::fwrite(data, 1, size, out_);
+    };
     write_number(out_, static_cast<std::uint32_t>(status));
-    write_number(out_, static_cast<std::uint32_t>(text.size()));
-    if (std::fwrite(text.data(), 1, text.size(), out_) != text.size() || std::fflush(out_) != 0)
+    write(text.data(), text.size());
+    for (const std::vector<std::byte>& output : outputs)
+        write(output.data(), output.size());
+    if (std::fflush(out_) != 0 || std::ferror(out_) != 0)
         fail("an answer cannot be written");
 }
 

@@ -1,6 +1,7 @@
 // Command lines from stdin, answers to stdout: what `-batch` speaks.
 #pragma once
 
+#include <cstddef>
 #include <cstdio>
 #include <optional>
 #include <string>
@@ -22,7 +23,7 @@ public:
     [[nodiscard]] std::optional<std::vector<std::string>> next();
 
     // Throws std::system_error when nobody listens.
-    void answer(int status, const std::string& text);
+    void answer(int status, const std::string& text, const std::vector<std::vector<std::byte>>& outputs);
 
 private:
     std::FILE* out_ = nullptr;

@@ -1,7 +1,6 @@
 #include "compile.hpp"
 
 #include "bindings.hpp"
-#include "layout/sha256.hpp"
 
 #include <algorithm>
 #include <array>
@@ -202,7 +201,7 @@ void load_modules(LoadedModules& program, const Request& request, const Say& say
         const std::string name = std::filesystem::path(path).stem().string();
         if (!names.insert(name).second)
             throw Rejection(path + ": a second module of the name " + name + "; modules are named after their files");
-        const std::string source = Sources::read(path);
+        const std::string source = program.sources->read_module(path);
         if (source.find('\0') != std::string::npos)
             throw Rejection(path + ": is no text");
         Com<ISlangBlob> diagnostics;
@@ -405,25 +404,6 @@ void check_program(const LinkedProgram& program, const Request& request, const s
     }
 }
 
-// The files that the modules were read from, as they are now. One that is gone has the digest of nothing.
-std::map<std::string, layout::Digest> digests_of(const LoadedModules& loaded)
-{
-    std::map<std::string, layout::Digest> digests;
-    for (const std::string& path : dependencies(loaded))
-    {
-        std::string text;
-        try
-        {
-            text = Sources::read(path);
-        }
-        catch (const Rejection&)
-        {
-        }
-        digests[path] = layout::sha256(std::as_bytes(std::span(text)));
-    }
-    return digests;
-}
-
 } // namespace
 
 LoadedModules LoadedModules::share() const
@@ -447,14 +427,13 @@ struct Compiler::Last
     bool force_scalar_layout = false;
     bool line_directives = false;
     LoadedModules loaded;
-    std::map<std::string, layout::Digest> files; // as they were read
     std::vector<std::string> said;
 
     [[nodiscard]] bool serves(const Request& request) const
     {
         return modules == request.modules && options == request.compiler_options &&
             force_scalar_layout == request.force_scalar_layout && line_directives == request.line_directives &&
-            files == digests_of(loaded);
+            loaded.sources->are_as_seen();
     }
 };
 
@@ -489,7 +468,7 @@ LoadedModules Compiler::load(const Request& request, const Say& say)
             next->said.push_back(said);
             say(said);
         });
-    next->files = digests_of(loaded);
+    (void)loaded.sources->lookups(); // all of them are compared when the session shall serve again
     LoadedModules shared = loaded.share();
     last_ = std::move(next);
     return shared;

@@ -3,6 +3,7 @@
 #include "rejection.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 namespace dream::recorder
@@ -57,6 +58,22 @@ std::string depfile_rule(const std::string& target, const std::vector<std::strin
     for (const std::string& source : sources)
         rule += " \\\n  " + escaped(source);
     return rule + "\n";
+}
+
+std::string lookups_text(const Sources::Lookups& lookups)
+{
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string text;
+    for (const auto& [path, digest] : lookups)
+    {
+        if (!digest)
+            text += '-';
+        else
+            for (const std::uint8_t byte : *digest)
+                text.append({digits[byte >> 4], digits[byte & 15]});
+        text += ' ' + path + '\0';
+    }
+    return text;
 }
 
 } // namespace dream::recorder

@@ -43,13 +43,17 @@ file that a host without a compiler can load (docs/layout-format.md). Options ar
   -I DIR, -D NAME[=TEXT], -profile NAME, -capability NAME, -O0..-O3, -matrix-layout-row-major,
   -matrix-layout-column-major, and every other option of slangc that says how to compile
   -depfile FILE          the source files that were read, as a Makefile rule
+  -lookups FILE          every place where a file was looked for: records of the SHA-256 of what was read there, or `-`
+                         where no file was, a blank and the path, each with a NUL behind it
   -reflection-json FILE  taken and ignored
   -help, -h              this text
   -version, -v [--json]  versions of the recorder, the layout format and the compiler
   -batch                 alone: take command lines from stdin and obey one after the other in one process, which spares
                          starting the compiler for each. A command line is its size in bytes as 32 bits, little-endian,
                          and its arguments, each with a NUL behind it. The answer on stdout is the exit code and the size
-                         of the text that follows, 32 bits each; the text is what would have gone to stderr
+                         of the text that follows, 32 bits each; the text is what would have gone to stderr. Outputs
+                         called `-` follow where the exit code is 0, each behind its size in 32 bits: codes in the
+                         entries' order, the depfile, the look-ups, the layout
 
 Differences from slangc: buffers use scalar layout unless a -fvk-use-*-layout option says otherwise, as slang-rhi does
 it; matrices are row-major unless an option says otherwise; code holds no #line unless -line-directive-mode asks for it.
@@ -83,21 +87,34 @@ int show_version(bool json)
     return exit_ok;
 }
 
-std::vector<recorder::NamedOutput> outputs_of(const recorder::Request& request)
+// Outputs that are part of a batch's answer: codes in the entries' order, the depfile, the look-ups, the layout.
+using Answered = std::vector<std::vector<std::byte>>;
+
+// The files among a request's outputs: not `-`, which only a batch may be asked for.
+std::vector<recorder::NamedOutput> files_of(const recorder::Request& request, bool in_batch)
 {
     std::vector<recorder::NamedOutput> outputs;
     for (const recorder::EntryRequest& entry : request.entries)
-        if (!entry.code_path.empty())
-            outputs.push_back({"-o", entry.code_path});
+        outputs.push_back({"-o", entry.code_path});
     outputs.push_back({"-o", request.layout_path});
-    if (!request.depfile_path.empty())
-        outputs.push_back({"-depfile", request.depfile_path});
-    return outputs;
+    outputs.push_back({"-depfile", request.depfile_path});
+    outputs.push_back({"-lookups", request.lookups_path});
+    std::vector<recorder::NamedOutput> files;
+    for (const recorder::NamedOutput& output : outputs)
+    {
+        if (output.path == recorder::into_answer && !in_batch)
+            throw recorder::WrongCommandLine(output.option + " -: expected a file; only a batch answers with an output");
+        if (!output.path.empty() && output.path != recorder::into_answer)
+            files.push_back(output);
+    }
+    return files;
 }
 
-int record_layout(recorder::Compiler& compiler, const recorder::Request& request, const recorder::Say& say)
+// `answered` is null outside of a batch.
+int record_layout(
+    recorder::Compiler& compiler, const recorder::Request& request, const recorder::Say& say, Answered* answered)
 {
-    const std::vector<recorder::NamedOutput> outputs = outputs_of(request);
+    const std::vector<recorder::NamedOutput> outputs = files_of(request, answered != nullptr);
     recorder::check_outputs(outputs);
     if (const std::string wrong = recorder::overwritten_source(outputs, request.modules); !wrong.empty())
         throw recorder::WrongCommandLine(wrong);
@@ -118,20 +135,36 @@ int record_layout(recorder::Compiler& compiler, const recorder::Request& request
 
     // Files come last: a compiler that crashes leaves none behind.
     recorder::OutputFiles files;
+    const auto put = [&](const recorder::NamedOutput& output, std::span<const std::byte> data)
+    {
+        if (output.path == recorder::into_answer)
+            answered->emplace_back(data.begin(), data.end());
+        else
+            files.add(output, data);
+    };
     for (const auto& [entry, code] : codes)
-        files.add({"-o", request.entries[entry].code_path}, code);
+        put({"-o", request.entries[entry].code_path}, code);
     if (!request.depfile_path.empty())
     {
         const std::string rule = recorder::depfile_rule(request.layout_path, sources);
-        files.add({"-depfile", request.depfile_path}, std::as_bytes(std::span(rule)));
+        put({"-depfile", request.depfile_path}, std::as_bytes(std::span(rule)));
     }
-    files.add({"-o", request.layout_path}, blob);
+    if (!request.lookups_path.empty())
+    {
+        const std::string text = recorder::lookups_text(program.sources->lookups());
+        put({"-lookups", request.lookups_path}, std::as_bytes(std::span(text)));
+    }
+    put({"-o", request.layout_path}, blob);
     files.publish();
     return exit_ok;
 }
 
 // Obeys a command line that asks for a layout; what is wrong is said, and answered with the exit code.
-int obey(recorder::Compiler& compiler, const std::vector<std::string>& arguments, const recorder::Say& say)
+int obey(
+    recorder::Compiler& compiler,
+    const std::vector<std::string>& arguments,
+    const recorder::Say& say,
+    Answered* answered = nullptr)
 {
     try
     {
@@ -145,7 +178,7 @@ int obey(recorder::Compiler& compiler, const std::vector<std::string>& arguments
             return show_version(version->json);
         if (const auto* error = std::get_if<recorder::UsageError>(&parsed))
             throw recorder::WrongCommandLine(error->message);
-        return record_layout(compiler, std::get<recorder::Request>(parsed), say);
+        return record_layout(compiler, std::get<recorder::Request>(parsed), say, answered);
     }
     catch (const recorder::WrongCommandLine& wrong)
     {
@@ -171,9 +204,13 @@ int obey_batch()
     while (const auto arguments = batch.next())
     {
         std::string said;
-        const int status =
-            obey(compiler, *arguments, [&](const std::string& text) { said += (said.empty() ? "" : "\n") + text; });
-        batch.answer(status, said);
+        Answered outputs;
+        const int status = obey(
+            compiler,
+            *arguments,
+            [&](const std::string& text) { said += (said.empty() ? "" : "\n") + text; },
+            &outputs);
+        batch.answer(status, said, status == exit_ok ? outputs : Answered{});
     }
     return exit_ok;
 }

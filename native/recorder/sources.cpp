@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -68,6 +69,43 @@ SlangResult give(const std::filesystem::path& path, ISlangBlob** out)
     return give(text.c_str(), text.size() + 1, out); // blobs of text end with a NUL
 }
 
+std::string text_at(const std::string& path)
+{
+    const auto fail = [&](int number)
+    { throw Rejection(path + ": cannot be read: " + std::generic_category().message(number)); };
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    if (std::filesystem::is_directory(status))
+        fail(EISDIR); // opening one succeeds on Linux, and reading it gives nothing
+    if (is_no_file(status))
+        throw Rejection(path + ": cannot be read: it is no regular file"); // a pipe would be waited on for good
+    errno = 0; // the streams leave it to the system's calls below them
+    std::ifstream file(path, std::ios::binary);
+    if (!file)
+        fail(errno != 0 ? errno : EIO);
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (file.bad())
+        fail(errno != 0 ? errno : EIO);
+    return text;
+}
+
+layout::Digest digest_of(const std::string& text)
+{
+    return layout::sha256(std::as_bytes(std::span(text)));
+}
+
+std::optional<layout::Digest> digest_at(const std::string& path)
+{
+    try
+    {
+        return digest_of(text_at(path));
+    }
+    catch (const Rejection&)
+    {
+        return std::nullopt;
+    }
+}
+
 std::filesystem::path normal_absolute(const std::filesystem::path& path)
 {
     return std::filesystem::absolute(path).lexically_normal();
@@ -122,31 +160,54 @@ std::string Sources::with_paths(const std::string& diagnostics) const
     return result;
 }
 
-std::string Sources::read(const std::string& path)
+std::string Sources::read_module(const std::string& path)
 {
-    const auto fail = [&](int number)
-    { throw Rejection(path + ": cannot be read: " + std::generic_category().message(number)); };
-    std::error_code error;
-    const std::filesystem::file_status status = std::filesystem::status(path, error);
-    if (std::filesystem::is_directory(status))
-        fail(EISDIR); // opening one succeeds on Linux, and reading it gives nothing
-    if (is_no_file(status))
-        throw Rejection(path + ": cannot be read: it is no regular file"); // a pipe would be waited on for good
-    errno = 0; // the streams leave it to the system's calls below them
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        fail(errno != 0 ? errno : EIO);
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (file.bad())
-        fail(errno != 0 ? errno : EIO);
-    return text;
+    return take(path);
+}
+
+std::string Sources::take(const std::string& path)
+{
+    try
+    {
+        std::string text = text_at(path);
+        note(path, digest_of(text));
+        return text;
+    }
+    catch (const Rejection&)
+    {
+        note(path, std::nullopt);
+        throw;
+    }
+}
+
+void Sources::note(const std::string& path, const std::optional<layout::Digest>& seen)
+{
+    unread_.erase(path);
+    const auto [at, is_new] = lookups_.emplace(path, seen);
+    if (!is_new && at->second != seen)
+        changed_ = path;
+}
+
+Sources::Lookups Sources::lookups()
+{
+    while (!unread_.empty())
+        note(std::string(*unread_.begin()), digest_at(*unread_.begin()));
+    if (!changed_.empty())
+        throw Rejection(changed_ + ": changed while it was compiled; compile it again");
+    return lookups_;
+}
+
+bool Sources::are_as_seen() const
+{
+    return changed_.empty() &&
+        std::ranges::all_of(lookups_, [](const auto& seen) { return digest_at(seen.first) == seen.second; });
 }
 
 SlangResult Sources::loadFile(const char* name, ISlangBlob** out)
 {
     try
     {
-        std::string text = read(path_of(name));
+        std::string text = take(path_of(name));
         if (text.empty())
             text = "\n"; // the compiler makes no blob of nothing
         return give(text.data(), text.size(), out);
@@ -173,10 +234,16 @@ SlangResult Sources::calcCombinedPath(SlangPathType from_type, const char* from,
 SlangResult Sources::getPathType(const char* name, SlangPathType* out)
 {
     std::error_code error;
-    const std::filesystem::file_status status = std::filesystem::status(path_of(name), error);
+    const std::string path = path_of(name);
+    const std::filesystem::file_status status = std::filesystem::status(path, error);
+    const bool is_file = std::filesystem::is_regular_file(status);
+    if (!is_file)
+        note(path, std::nullopt);
+    else if (!lookups_.contains(path))
+        unread_.insert(path);
     if (!std::filesystem::exists(status) || is_no_file(status))
         return SLANG_E_NOT_FOUND;
-    *out = std::filesystem::is_directory(status) ? SLANG_PATH_TYPE_DIRECTORY : SLANG_PATH_TYPE_FILE;
+    *out = is_file ? SLANG_PATH_TYPE_FILE : SLANG_PATH_TYPE_DIRECTORY;
     return SLANG_OK;
 }
 

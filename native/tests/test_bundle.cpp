@@ -62,8 +62,12 @@ void test_lookups(const Bundle& bundle, const fuzz::File& file)
     expect(payload(bundle, file, layout->payload) == "layout of add", "its bytes");
     const auto rows = bundle::part(bundle.rows, layout->rows);
     expect(rows.size() == 4 && rows[0].entry == 0 && rows[3].entry == 1, "its rows, globals first");
-    const auto without = bundle::read(std::span(file).first(file.size() - 1), bundle::Payloads::leave);
+    const auto without = fuzz::read_lazily(std::span(file).first(file.size() - 1));
     expect(std::holds_alternative<bundle::Error>(without), "a byte less");
+    const auto shorter = bundle::payload_of(bundle, std::span(file).first(file.size() - 1), bundle::payload_count(bundle));
+    expect(std::holds_alternative<bundle::Error>(shorter), "a file that became shorter");
+    const auto gone = bundle::payload_of(bundle, {}, 1);
+    expect(std::holds_alternative<bundle::Error>(gone), "a file that became empty");
 }
 
 // Opened in either way, a file with one changed byte gives no payload that differs from the real one's.
@@ -81,6 +85,23 @@ void test_flips(fuzz::File file)
     expect(fuzz::exercise_bundle(file), "the file itself");
 }
 
+// A lazy reading asks for no byte of a payload.
+void test_what_is_asked_for(const Bundle& bundle, const fuzz::File& file)
+{
+    std::uint64_t most = 0;
+    const auto beginning = [&](std::uint64_t size)
+    {
+        most = std::max(most, size);
+        return std::span(file).first(size);
+    };
+    expect(std::holds_alternative<Bundle>(bundle::read_beginning(beginning, file.size())), "read from its beginning");
+    expect(most == bundle.sections[bundle.first_payload].offset, "which ends where the payloads begin");
+    const auto too_few = [&](std::uint64_t size) { return std::span(file).first(std::min<std::uint64_t>(size, 100)); };
+    expect(
+        std::holds_alternative<bundle::Error>(bundle::read_beginning(too_few, file.size())),
+        "a file that has fewer bytes than was said");
+}
+
 } // namespace
 
 int main(int count, char** arguments)
@@ -88,12 +109,13 @@ int main(int count, char** arguments)
     if (count != 2)
         return 2;
     const fuzz::File file = fuzz::load(arguments[1]);
-    const bundle::ReadResult result = bundle::read(file, bundle::Payloads::leave);
+    const bundle::ReadResult result = fuzz::read_lazily(file);
     if (const auto* error = std::get_if<bundle::Error>(&result))
         expect(false, error->message);
     else
     {
         test_lookups(std::get<Bundle>(result), file);
+        test_what_is_asked_for(std::get<Bundle>(result), file);
         test_flips(file);
     }
     return tests::result();

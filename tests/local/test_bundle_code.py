@@ -141,6 +141,24 @@ def test_any_words_behind_a_header_are_read_or_refused(words: list[int]) -> None
     reads_or_refuses(Target.VULKAN, data)
 
 
+@pytest.mark.parametrize(
+    ("words", "reason", "offset"),
+    [
+        ([2 << 16 | 5, 99], "below the bound of 99, got 99", 20),  # OpName
+        ([1 << 16 | 19, 3 << 16 | 71, 5, 30], "lacks operands", 20),  # OpTypeVoid without an id
+        ([2 << 16 | 17, 1, 9 << 16 | 19, 1], "with 2 left", 28),
+        ([4 << 16 | 15, 5, 4, 0x6E69616D], "literal string that does not end", 20),  # "main"
+        ([5 << 16 | 54, 1, 2, 0, 3, 0], "no words", 40),
+    ],
+)
+def test_where_a_module_ends_being_one(words: list[int], reason: str, offset: int) -> None:
+    data = b"".join(word.to_bytes(4, "little") for word in (0x07230203, 0x10500, 0, 99, 0, *words))
+    with pytest.raises(Unreadable) as refused:
+        read(Target.VULKAN, data)
+    assert reason in refused.value.reason
+    assert refused.value.offset == offset
+
+
 WGSL_WORDS = "fn struct var let @ < > ( ) { } ; : , array vec3 f32 location 0 binding 1 if else return a b = -> ."
 
 

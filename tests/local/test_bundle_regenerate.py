@@ -193,6 +193,56 @@ def test_only_what_changed_is_made(project: Project) -> None:
     ]
 
 
+def test_the_warm_path_and_the_ordinary_one_say_the_same(project: Project) -> None:
+    def said() -> str:
+        plain = [word for word in project.command() if word != "--json"]
+        ended = subprocess.run(plain, cwd=project.folder, capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        return ended.stdout
+
+    project.make()
+    first = said()
+    assert first == "current demo.dgb: 15 kept\n"
+    assert said() == first
+    (kept,) = (project.folder / "cache" / "bundles").glob("*.receipt")
+    kept.write_bytes(kept.read_bytes().replace(b"15 kept", b"51 kept"))
+    assert said() == "current demo.dgb: 51 kept\n", "it is the receipt that answers"
+
+    project.edit("include/factor.slang", "return FACTOR", "return FACTOR")
+    assert said() == first, "written with the same bytes: looked at, and kept"
+    project.edit("include/factor.slang", "FACTOR;", "FACTOR*2;")
+    assert said() == "written demo.dgb: 9 made, 6 kept\n"
+    assert said() == first
+    project.file.write_bytes(project.file.read_bytes()[:-1])
+    assert said() == "written demo.dgb: 15 made, 0 kept\n"
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_file_that_would_be_found_first_is_noticed(project: Project, plain: bool) -> None:
+    """`factor.slang` is found in include/; the folder of the module comes before it."""
+    words = [word for word in project.command() if word != "--json"]
+
+    def is_current() -> bool:
+        if not plain:
+            return not project.make()["written"]
+        ended = subprocess.run(words, cwd=project.folder, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stderr
+        return ended.stdout.startswith("current ")
+
+    project.make()
+    first = project.file.read_bytes()
+    assert is_current()
+    (project.folder / "factor.slang").write_text("float factor() { return 7 * FACTOR; }\n", encoding="utf-8")
+    assert not is_current()
+    assert {one.name for one in project.bundle().inputs if one.kind == InputKind.SOURCE} == {
+        *("scale.slang", "other.slang", "raster.slang", "factor.slang")
+    }
+    assert is_current()
+    (project.folder / "factor.slang").unlink()
+    assert not is_current()
+    assert project.file.read_bytes() == first
+
+
 def test_a_bundle_that_is_not_what_was_made_is_made_anew(project: Project) -> None:
     project.make()
     first = project.file.read_bytes()

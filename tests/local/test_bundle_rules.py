@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+import spirv
 from bundles import resealed, small
 from rule_bundles import (
     SAMPLES,
@@ -30,7 +31,6 @@ from rule_bundles import (
     with_text,
 )
 
-from toolchain.bundle.code import spirv
 from toolchain.bundle.format import inputs_digest, write
 from toolchain.bundle.model import (
     Allowance,
@@ -394,7 +394,7 @@ CASES: dict[str, Case] = {
     "L2": lambda given: given.of(buffers(32), METAL),
     "L3": lambda given: given.of(buffers(3, threads=256), VULKAN, profiles=("vulkan-minimum",)),
     "L4": lambda given: with_text(given["compute"], "compute", "main", CUDA, "partial_0[256]", "partial_0[65536]"),
-    "L5": lambda given: given.of(buffers(30), VULKAN, profiles=("adreno-650", "turing")),
+    "L5": lambda given: given.of(buffers(3, threads=1025), VULKAN, profiles=("adreno-650",)),
     "L6": lambda given: replace(given["compute"], profiles=("geforce",)),
     "S1": lambda given: with_text(
         given["raster"], "raster", "fragment_main", WEBGPU, "@location(1) uv", "@location(5) uv"

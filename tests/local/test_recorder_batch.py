@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import shutil
 import struct
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from recording import SHADERS, Recorder
 
 TARGETS = ("spirv", "metal", "wgsl", "hlsl")
@@ -30,9 +32,21 @@ class Batch:
 
     def ask(self, *arguments: str | Path) -> tuple[int, str]:
         self.send(*arguments)
+        return self.number(), self.sized().decode()
+
+    def ask_for(self, outputs: int, *arguments: str | Path) -> list[bytes]:
+        """Outputs in the answer of a line that must succeed."""
+        assert self.ask(*arguments) == (0, "")
+        return [self.sized() for _ in range(outputs)]
+
+    def number(self) -> int:
         assert self.process.stdout is not None
-        status, size = struct.unpack("<II", self.process.stdout.read(8))
-        return status, self.process.stdout.read(size).decode()
+        return int(struct.unpack("<I", self.process.stdout.read(4))[0])
+
+    def sized(self) -> bytes:
+        size = self.number()
+        assert self.process.stdout is not None
+        return self.process.stdout.read(size)
 
 
 @contextmanager
@@ -125,6 +139,79 @@ def test_a_changed_file_is_read_again(recorder: Recorder, tmp_path: Path) -> Non
         assert code(running) == first
         (tmp_path / "number.slang").write_text("static const int number = 2;", encoding="utf-8")
         assert code(running) != first
+
+
+def test_outputs_in_the_answer_are_those_of_files(recorder: Recorder, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("vertex", "fragment", "depfile", "lookups", "layout")]
+
+    def line(vertex: object, fragment: object, depfile: object, lookups: object, layout: object) -> list[str | Path]:
+        entries = ["-entry", "vertex_main", "-o", str(vertex), "-entry", "fragment_main", "-o", str(fragment)]
+        others = ["-lookups", str(lookups), "-depfile", str(depfile), "-target", "spirv", "-o", str(layout)]
+        return [SHADERS / "raster.slang", *entries, *others]
+
+    with batch(recorder) as running:
+        assert running.ask(*line(*files)) == (0, "")
+        written = [file.read_bytes() for file in files]
+        answered = running.ask_for(5, *line(*"-----"))
+        assert answered[2] == written[2].replace(str(tmp_path / "layout").encode(), b"-")
+        assert answered[:2] + answered[3:] == written[:2] + written[3:]
+        some = running.ask_for(2, *line(tmp_path / "a", "-", tmp_path / "b", tmp_path / "c", "-"))
+        assert some == [written[1], written[4]]
+        assert running.ask(*line(*"-----")[:-1], "/nowhere/at/all")[0] == 1  # and nothing behind it
+        assert running.ask_for(5, *line(*"-----")) == answered
+    assert not Path("-").exists()
+
+
+@pytest.mark.parametrize("option", ["-o", "-lookups", "-depfile"])
+def test_only_a_batch_answers_with_outputs(recorder: Recorder, tmp_path: Path, option: str) -> None:
+    outputs = {"-o": str(tmp_path / "layout"), option: "-"}
+    words = [word for pair in outputs.items() for word in pair]
+    ended = recorder.run(SHADERS / "sizes.slang", "-entry", "sizes", "-target", "spirv", *words)
+    assert ended.returncode == 2
+    assert f"{option} -: expected a file" in ended.stderr
+
+
+FOUND = "public static const int number = {};"
+MAIN = """#include "header.slang"
+import some_module;
+RWStructuredBuffer<int> data;
+[shader("compute")][numthreads(1,1,1)] void entry() { data[0] = number + HEADER; }
+"""
+
+
+def lookups_in(text: bytes) -> dict[str, str]:
+    pairs = (record.partition(b" ") for record in text.split(b"\0")[:-1])
+    return {path.decode(): digest.decode() for digest, _, path in pairs}
+
+
+@pytest.mark.parametrize(
+    "place", ["first/header.slang", "header.slang", "first/some_module.slang", "some_module.slang"]
+)
+def test_a_file_that_appears_where_it_is_found_first(recorder: Recorder, tmp_path: Path, place: str) -> None:
+    for folder in ("first", "last"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "last" / "some_module.slang").write_text(FOUND.format(1), encoding="utf-8")
+    (tmp_path / "last" / "header.slang").write_text("#define HEADER 1", encoding="utf-8")
+    (tmp_path / "main.slang").write_text(MAIN, encoding="utf-8")
+    folders = ["-I", str(tmp_path / "first"), "-I", str(tmp_path / "last")]
+    outputs = ["-o", "-", "-target", "wgsl", "-lookups", "-", "-o", "-"]
+    words: list[str | Path] = [tmp_path / "main.slang", *folders, "-entry", "entry", *outputs]
+    with batch(recorder) as running:
+        code, lookups, _ = running.ask_for(3, *words)
+        assert running.ask_for(3, *words)[:2] == [code, lookups]
+        looked_up = lookups_in(lookups)
+        read = {path: digest for path, digest in looked_up.items() if digest != "-"}
+        assert read == {
+            str(path): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in (tmp_path / "main.slang", *(tmp_path / "last").iterdir())
+        }
+        new = tmp_path / place
+        assert looked_up[str(new)] == "-"
+        text = "#define HEADER 2" if "header" in place else FOUND.format(2)
+        new.write_text(text, encoding="utf-8")
+        after = running.ask_for(3, *words)
+    assert after[0] != code, "the session of before does not serve any more"
+    assert lookups_in(after[1])[str(new)] == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_warnings_are_answered_each_time(recorder: Recorder, tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ _NAME, _MEMBER_NAME, _ENTRY_POINT, _EXECUTION_MODE = 5, 6, 15, 16
 _DECORATE, _MEMBER_DECORATE, _VARIABLE, _TYPE_POINTER, _TYPE_STRUCT = 71, 72, 59, 32, 30
 ARRAY_STRIDE, LOCATION, BINDING, DESCRIPTOR_SET, OFFSET, MATRIX_STRIDE = 6, 30, 33, 34, 35, 7
 _LOCAL_SIZE = 17
+NON_WRITABLE = 24
+ENTRY_POINT, EXECUTION_MODE, LOCAL_SIZE, DECORATE, MEMBER_DECORATE = 15, 16, 17, 71, 72
 
 
 @dataclass
@@ -22,6 +24,10 @@ class Module:
     member_decorations: dict[tuple[int, int], dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
     entry_points: list[str] = field(default_factory=list)
     local_size: tuple[int, int, int] | None = None
+
+    def name(self, number: int) -> str:
+        """An id's name, or its number."""
+        return self.names.get(number) or f"%{number}"
 
     def bindings(self) -> dict[str, tuple[int, int]]:
         """Set and binding of every bound variable by name."""

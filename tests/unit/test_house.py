@@ -109,7 +109,8 @@ def test_what_commands_print_goes_through_one_place() -> None:
     """`say` masks what would play with a terminal: names of files, of archives' records, of bundles."""
     printing = {"toolchain/cli/text.py", "toolchain/cli/document.py"}
     # These print before click is imported: a version, and what `say` printed when a receipt was written.
-    plain = {"toolchain/__main__.py", "toolchain/cli/warm.py", "toolchain/cli/warm_air.py", "toolchain/gpu_probe.py"}
+    warm = {f"toolchain/cli/{name}.py" for name in ("warm", "warm_air", "warm_bundle")}
+    plain = {"toolchain/__main__.py", "toolchain/gpu_probe.py", *warm}
     for path in modules():
         relative = path.relative_to(PACKAGE.parent).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -54,7 +54,7 @@ def part_of(program: Program, target: Target, recorded: Recorded) -> Part:
                 extensions=read.extensions,
             )
         )
-    rows = tuple(replace(row, dropped=_is_dropped(row, target, found)) for row in rows_of(layout))
+    rows = tuple(replace(row, dropped=True) if _is_dropped(row, target, found) else row for row in rows_of(layout))
     shapes = tuple(Shape(one.stage, one.thread_group_size, one.wave_size) for one in layout.entry_points)
     return Part(RecordedLayout(target, recorded.layout, rows), shapes, tuple(codes))
 

@@ -417,8 +417,12 @@ def _entry(raw: Mapping[str, Any], payloads: Sequence[bytes]) -> Entry:
     return Entry(raw["name"], raw["module"], raw["stage"], (x, y, z), raw["wave_size"], codes)
 
 
-def _row(raw: Mapping[str, Any]) -> Row:
-    return Row(**{**raw, "kind": RowKind(raw["kind"])})
+_ROW_KINDS = {int(kind): kind for kind in RowKind}
+
+
+def _row(raw: dict[str, Any]) -> Row:
+    raw["kind"] = _ROW_KINDS[raw["kind"]]
+    return Row(**raw)
 
 
 def _pipeline(raw: Mapping[str, Any]) -> Pipeline:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from toolchain import toml
 from toolchain.bundle.model import Allowance, GroupKind, HitGroup, Pipeline, Target, VertexAttribute, VertexStream
+from toolchain.digest import Sha256
 from toolchain.errors import BundleError
 from toolchain.files import read_regular
 from toolchain.toml.lines import KeyPath
@@ -82,9 +83,13 @@ class Program:
 
 @dataclass(frozen=True)
 class Manifest:
-    """One bundle to make. `targets` ascend; those in `optional` may be left out where their compiler is missing."""
+    """One bundle to make. `targets` ascend; those in `optional` may be left out where their compiler is missing.
+
+    `sha256` is of the bytes that it was read from.
+    """
 
     path: Path
+    sha256: Sha256
     name: str
     output: Path
     targets: tuple[Target, ...]
@@ -127,7 +132,7 @@ def parse(data: bytes, path: Path) -> Manifest:
     elif (found := file.integer("format", minimum=1)) not in (None, FORMAT):
         file.problem("format", f"format {found} is not one that this program reads; expected {FORMAT}")
     problems.raise_found()
-    manifest = _Reader(file, path).run()
+    manifest = _Reader(file, path).run(Sha256.of(data))
     problems.raise_found()
     return manifest
 
@@ -139,7 +144,7 @@ class _Reader:
         self.programs: dict[str, Program] = {}
         self.pipelines: dict[str, Pipeline] = {}
 
-    def run(self) -> Manifest:
+    def run(self, sha256: Sha256) -> Manifest:
         file = self.file
         file.only((*_FILE_KEYS, *_ARRAYS))
         name = file.text("name", required=True, pattern=_NAME, form=_NAME_FORM) or ""
@@ -159,6 +164,7 @@ class _Reader:
         profiles = file.texts("profiles", what="limit profiles") if "profiles" in file.values else []
         return Manifest(
             path=self.path,
+            sha256=sha256,
             name=name,
             output=self.path.parent / (output or ""),
             targets=tuple(sorted(set(targets))),

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from toolchain.digest import Sha256
 
-_FORMAT = 1
+_FORMAT = 2
 
-# A part's options digest, and its sources: their paths from the manifest's folder, with digests.
-Part = tuple[Sha256, Mapping[str, Sha256]]
+# A part's options digest, and every path from the manifest's folder at which the compiler looked for a source, with the
+# digest of what it read there; None: nothing was there.
+Part = tuple[Sha256, Mapping[str, Sha256 | None]]
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Notes:
 
     def write(self, path: Path) -> None:
         """Keep them at `path`. Raises OSError."""
-        sources = sorted({(name, one.hex) for _, of_part in self.parts.values() for name, one in of_part.items()})
+        sources = sorted({_source(*one) for _, of_part in self.parts.values() for one in of_part.items()})
         numbers = {source: number for number, source in enumerate(sources)}
         document = {
             "format": _FORMAT,
@@ -37,7 +38,7 @@ class Notes:
             "manifest": self.manifest.hex,
             "sources": sources,
             "parts": {
-                name: [options.hex, sorted(numbers[source, one.hex] for source, one in of_part.items())]
+                name: [options.hex, sorted(numbers[_source(*one)] for one in of_part.items())]
                 for name, (options, of_part) in self.parts.items()
             },
         }
@@ -56,7 +57,7 @@ class Notes:
             document = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
             if document["format"] != _FORMAT:
                 return None
-            sources = [(str(name), Sha256(digest)) for name, digest in document["sources"]]
+            sources = [(str(name), Sha256(digest) if digest else None) for name, digest in document["sources"]]
             parts = {
                 str(name): (Sha256(options), dict(sources[number] for number in of_part))
                 for name, (options, of_part) in document["parts"].items()
@@ -65,3 +66,7 @@ class Notes:
             return cls(key, bundle, manifest, parts)
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
             return None  # all is made anew then
+
+
+def _source(name: str, digest: Sha256 | None) -> tuple[str, str]:
+    return name, digest.hex if digest is not None else ""

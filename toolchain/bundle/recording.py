@@ -9,28 +9,28 @@ from __future__ import annotations
 
 import contextlib
 import queue
-import re
 import struct
 import threading
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 from toolchain.build.process import Conversation
 from toolchain.bundle.model import Target
+from toolchain.digest import Sha256
 from toolchain.progress import Progress
 
 # No shader takes this long; a compiler that hangs does.
 LONGEST_REQUEST_S = 600.0
-# Chunks a process: enough that all end at about the same time, few enough that modules are seldom loaded twice.
-_CHUNKS_A_JOB = 4
+# A recorder is at one request while another one waits in its pipe.
+_ASKED_AT_ONCE = 2
+# Linux' and Windows' pipes take a page at once at least, and macOS' four.
+_SHORT_BYTES = 4096
 # The compiler keeps some memory of every session, so that a process is replaced now and then.
 _REQUESTS_A_PROCESS = 1000
 
-_HEADER = struct.Struct("<II")
-_ESCAPED = re.compile(r"\\([ #\\])|\$(\$)")
+_SIZE = struct.Struct("<I")
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Recorded:
-    """What became of a request: the layout file, the code of each entry, the paths of all sources, warnings."""
+    """What became of a request: the layout file, the code of each entry, warnings.
+
+    `lookups` is every path at which the compiler looked for a file, with the digest of what it read there; None: no
+    file was there.
+    """
 
     layout: bytes
     codes: tuple[bytes, ...]
-    sources: tuple[str, ...]
+    lookups: Mapping[str, Sha256 | None]
     said: str
 
 
@@ -82,11 +86,12 @@ def record(
 ) -> Iterator[tuple[str, Recorded | Failed]]:
     """Record all requests with up to `jobs` processes; names, and what became of each, as it comes.
 
-    `work` is an empty folder for files on the way. Raises ProcessError when the recorder cannot be started. Whoever
-    stops asking ends all of it.
+    `work` is an empty folder for what recorders write to stderr. Raises ProcessError when the recorder cannot be
+    started. Whoever stops asking ends all of it.
     """
-    pool = _Pool(recorder, _chunks(requests, jobs), work)
-    threads = [threading.Thread(target=pool.work, args=(number,)) for number in range(min(jobs, len(requests)))]
+    workers = min(jobs, len(requests))
+    pool = _Pool(recorder, Shares(requests, workers), work)
+    threads = [threading.Thread(target=pool.work, args=(number,)) for number in range(workers)]
     try:
         for thread in threads:
             thread.start()
@@ -105,29 +110,53 @@ def record(
         raise pool.error
 
 
-def _chunks(requests: Sequence[Request], jobs: int) -> deque[list[Request]]:
-    """Requests of one session together, in pieces small enough to be shared out; the largest first."""
-    most = max(1, -(-len(requests) // (jobs * _CHUNKS_A_JOB)))
-    pieces: list[list[Request]] = []
-    for _, group in groupby(sorted(requests, key=lambda one: (one.session, one.name)), key=lambda one: one.session):
-        members = list(group)
-        pieces += [members[at : at + most] for at in range(0, len(members), most)]
-    # Small pieces are put together, so that every process is busy with what lies together.
-    chunks: list[list[Request]] = []
-    for piece in pieces:
-        if chunks and len(chunks[-1]) + len(piece) <= most:
-            chunks[-1] += piece
-        else:
-            chunks.append(piece)
-    return deque(sorted(chunks, key=len, reverse=True))
+class Shares:
+    """Requests that nobody has taken yet, shared out so that sessions are opened as seldom as can be.
+
+    A worker goes through one session after another, the largest first. When no session is left that nobody began, it
+    takes half of what is left of the largest one that another worker is at, so that all end at about the same time.
+    Not for two threads at once.
+    """
+
+    def __init__(self, requests: Sequence[Request], workers: int) -> None:
+        sessions: dict[tuple[str, str, tuple[str, ...]], deque[Request]] = {}
+        for request in sorted(requests, key=lambda one: (one.session, one.name)):
+            sessions.setdefault(request.session, deque()).append(request)
+        self._waiting = deque(sorted(sessions.values(), key=len, reverse=True))
+        self._begun: dict[int, deque[Request]] = {}
+        self._left = len(requests)
+        self._workers = workers
+
+    def take(self, worker: int) -> Request | None:
+        """The next request of a worker; None where nothing is left for it."""
+        mine = self._begun.get(worker)
+        if not mine:
+            mine = self._begun[worker] = self._waiting.popleft() if self._waiting else self._half()
+        if not mine:
+            return None
+        self._left -= 1
+        return mine.popleft()
+
+    def take_ahead(self, worker: int) -> Request | None:
+        """The same for a worker that is still at another one: None where too few are left for all workers."""
+        return self.take(worker) if self._left > self._workers else None
+
+    def give_back(self, worker: int, request: Request) -> None:
+        """What a worker took and could not do: it is its next one again."""
+        self._left += 1
+        self._begun[worker].appendleft(request)
+
+    def _half(self) -> deque[Request]:
+        largest = max(self._begun.values(), key=len, default=deque())
+        return deque(reversed([largest.pop() for _ in range(len(largest) // 2)]))
 
 
 class _Pool:
     """Threads that each talk to a recorder. `results` ends with None where something went wrong, then in `error`."""
 
-    def __init__(self, recorder: Recorder, chunks: deque[list[Request]], work: Path) -> None:
+    def __init__(self, recorder: Recorder, shares: Shares, work: Path) -> None:
         self._recorder = recorder
-        self._chunks = chunks
+        self._shares = shares
         self._work = work
         self._lock = threading.Lock()
         self._stopped = False
@@ -137,13 +166,10 @@ class _Pool:
 
     def work(self, number: int) -> None:
         """What each thread does."""
-        folder = self._work / str(number)
-        left: deque[Request] = deque()
         try:
-            folder.mkdir()
-            while self._more(left):
-                with self._conversation(folder) as recorder:
-                    self._converse(recorder, left, folder)
+            while (first := self._take(number)) is not None:
+                with self._conversation(self._work / f"{number}.stderr") as recorder:
+                    self._converse(recorder, number, first)
         except Exception as error:  # noqa: BLE001 - raised again by `record`, in the thread that called it
             self._fail(error)
 
@@ -159,19 +185,21 @@ class _Pool:
         self.stop()
         self.results.put(None)
 
-    def _more(self, left: deque[Request]) -> bool:
-        """Take another chunk where none is left; whether there is anything to do."""
+    def _take(self, number: int, *, ahead: bool = False) -> Request | None:
         with self._lock:
             if self._stopped:
-                return False
-            if not left and self._chunks:
-                left.extend(self._chunks.popleft())
-        return bool(left)
+                return None
+            return self._shares.take_ahead(number) if ahead else self._shares.take(number)
+
+    def _give_back(self, number: int, requests: Sequence[Request]) -> None:
+        with self._lock:
+            for request in reversed(requests):
+                self._shares.give_back(number, request)
 
     @contextlib.contextmanager
-    def _conversation(self, folder: Path) -> Iterator[Conversation]:
+    def _conversation(self, log: Path) -> Iterator[Conversation]:
         argv = [str(self._recorder.program), "-batch"]
-        with Conversation(argv, log=folder / "stderr", env=self._recorder.variables) as recorder:
+        with Conversation(argv, log=log, env=self._recorder.variables) as recorder:
             with self._lock:
                 self._talking.add(recorder)
             try:
@@ -180,52 +208,78 @@ class _Pool:
                 with self._lock:
                     self._talking.discard(recorder)
 
-    def _converse(self, recorder: Conversation, left: deque[Request], folder: Path) -> None:
-        for _ in range(_REQUESTS_A_PROCESS):
-            if not self._more(left):
-                return
-            request = left.popleft()
-            try:
-                result: Recorded | Failed = _ask(recorder, request, folder)
-            except EOFError:
-                with self._lock:
-                    if self._stopped:
+    def _converse(self, recorder: Conversation, number: int, first: Request) -> None:
+        """Go through requests with one process, which finds the next one in its pipe when it has answered one: it
+        would otherwise wait for us, who are at the answers of all of them."""
+        asked: deque[Request] = deque()
+        following: Request | None = first
+        left = _REQUESTS_A_PROCESS
+        try:
+            while True:
+                with _limit(recorder):
+                    while len(asked) < _ASKED_AT_ONCE and left > 0:
+                        following = following or self._take(number, ahead=bool(asked))
+                        if following is None:
+                            break
+                        line = _line(following)
+                        if asked and len(line) > _SHORT_BYTES:
+                            break  # it may not fit the pipe: we would wait for the recorder, and it for us
+                        asked.append(following)
+                        following = None
+                        left -= 1
+                        recorder.send(line)
+                    if not asked:
                         return
-                self.results.put((request.name, Failed(_why_ended(recorder))))
-                return
-            self.results.put((request.name, result))
+                    result = _answer(recorder, asked[0])
+                self.results.put((asked.popleft().name, result))
+        except EOFError:
+            with self._lock:
+                if self._stopped:
+                    return
+            culprit, *others = asked
+            self._give_back(number, [*others, *([following] if following else [])])
+            self.results.put((culprit.name, Failed(_why_ended(recorder))))
 
 
-def _ask(recorder: Conversation, request: Request, folder: Path) -> Recorded | Failed:
-    codes = [folder / f"{number}.code" for number in range(len(request.entries))]
-    layout, depfile = folder / "layout", folder / "depfile"
-    line = [str(request.module), *request.options]
-    for (name, stage), code in zip(request.entries, codes, strict=True):
-        line += ["-entry", name, "-stage", stage, "-o", str(code)]
-    line += ["-target", request.target.language, "-depfile", str(depfile), "-o", str(layout)]
-    encoded = b"".join(argument.encode("utf-8", "surrogateescape") + b"\0" for argument in line)
+@contextlib.contextmanager
+def _limit(recorder: Conversation) -> Iterator[None]:
+    """Ends a recorder that takes longer than any request may."""
     watchdog = threading.Timer(LONGEST_REQUEST_S, recorder.kill)
     watchdog.start()
     try:
-        recorder.send(struct.pack("<I", len(encoded)) + encoded)
-        status, size = _HEADER.unpack(recorder.receive(_HEADER.size))
-        said = recorder.receive(size).decode("utf-8", "replace")
+        yield
     finally:
         watchdog.cancel()
+
+
+def _line(request: Request) -> bytes:
+    """A request's command line, as the recorder takes it; all outputs are to be part of the answer."""
+    line = [str(request.module), *request.options]
+    for name, stage in request.entries:
+        line += ["-entry", name, "-stage", stage, "-o", "-"]
+    line += ["-target", request.target.language, "-lookups", "-", "-o", "-"]
+    encoded = b"".join(argument.encode("utf-8", "surrogateescape") + b"\0" for argument in line)
+    return _SIZE.pack(len(encoded)) + encoded
+
+
+def _answer(recorder: Conversation, request: Request) -> Recorded | Failed:
+    (status,) = _SIZE.unpack(recorder.receive(_SIZE.size))
+    said = _sized(recorder).decode("utf-8", "replace")
     if status != 0:
         return Failed(said)
-    return Recorded(
-        layout=layout.read_bytes(),
-        codes=tuple(code.read_bytes() for code in codes),
-        sources=sources_in(depfile.read_bytes().decode("utf-8", "surrogateescape")),
-        said=said,
-    )
+    codes = tuple(_sized(recorder) for _ in request.entries)
+    lookups = _lookups_in(_sized(recorder).decode("utf-8", "surrogateescape"))
+    return Recorded(layout=_sized(recorder), codes=codes, lookups=lookups, said=said)
 
 
-def sources_in(rule: str) -> tuple[str, ...]:
-    """The files behind the colon of the recorder's Makefile rule."""
-    lines = rule.rstrip("\n").split(" \\\n  ")[1:]
-    return tuple(_ESCAPED.sub(lambda match: match.group(1) or match.group(2), line) for line in lines)
+def _sized(recorder: Conversation) -> bytes:
+    (size,) = _SIZE.unpack(recorder.receive(_SIZE.size))
+    return recorder.receive(size)
+
+
+def _lookups_in(text: str) -> dict[str, Sha256 | None]:
+    pairs = (record.partition(" ") for record in text.split("\0")[:-1])
+    return {path: None if digest == "-" else Sha256(digest) for digest, _, path in pairs}
 
 
 def _why_ended(recorder: Conversation) -> str:

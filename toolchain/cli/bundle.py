@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from toolchain import installed
+from toolchain import cores, installed
 from toolchain import regenerate as operation
 from toolchain.build import recorder
 from toolchain.bundle import manifest as manifests
 from toolchain.bundle.model import Target
-from toolchain.cli import bundle_views, document, locations
+from toolchain.cli import bundle_views, document, locations, warm_bundle
 from toolchain.cli import progress as drawing
 from toolchain.cli.install import pinned_key
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import load_pins
-from toolchain.cli.text import count, escaped, say
+from toolchain.cli.text import count, escaped, masked, say
 from toolchain.errors import InstallError
 from toolchain.installed import Toolchain
 from toolchain.pins import PinSet
 from toolchain.receipt import RECORDER_SOURCES
 from toolchain.regenerate import COMPILERS, Compiler, Job, Outcome, Tools
-
-_STATE = "bundles"  # beside the archives: notes of what bundles were made from, which may be deleted at any time
 
 
 @click.group()
@@ -58,14 +60,16 @@ def regenerate(
     Exit code 1 when --check finds a difference. A bundle is replaced when all of it is made; whatever fails, and
     whoever ends this, the old one stays.
     """
+    began_ns = time.time_ns()
     wanted = [manifests.load(file) for file in files or (Path(manifests.FILE_NAME),)]
-    tools = _tools(settings, load_pins(settings))
+    pins = load_pins(settings)
+    used = _used(settings, pins)
     outcomes: list[Outcome] = []
     with drawing.shown(quiet=settings.quiet) as progress:
         job = Job(
-            tools=tools,
-            state=settings.paths.cache / _STATE,
-            jobs=jobs or _processors(),
+            tools=_tools(used),
+            state=settings.paths.cache / warm_bundle.FOLDER,
+            jobs=jobs or cores.usable(),
             targets=frozenset(Target.of_language(name) for name in targets) or None,
             check=check,
             progress=progress,
@@ -79,54 +83,79 @@ def regenerate(
             _print(outcome, check=check)
     if differs:
         raise click.exceptions.Exit(1)
+    if not check and not any(pin.overridden for pin in pins.pins):  # of an override, every run is warned
+        _keep_receipt(outcomes, used, began_ns)
+
+
+def _keep_receipt(outcomes: Sequence[Outcome], used: Mapping[str, Toolchain], began_ns: int) -> None:
+    """Remember what the next run with these arguments will say, if nothing changes."""
+    if sys.argv[1:3] != ["bundle", "regenerate"]:  # called by somebody else
+        return
+    said = []
+    for outcome in outcomes:
+        unchanged = replace(outcome, written=False, made=0, kept=outcome.made + outcome.kept)
+        said += [masked(word + text) for word, _, text in _lines(unchanged, check=False)]
+    with contextlib.suppress(OSError):  # then the next run is as slow as this one
+        warm_bundle.keep(
+            sys.argv[3:],
+            roots=(str(one.root) for one in used.values()),
+            read={
+                str(path): digest.hex if digest is not None else None
+                for outcome in outcomes
+                for path, digest in outcome.read.items()
+            },
+            said=said,
+            began_ns=began_ns,
+        )
 
 
 def _print(outcome: Outcome, *, check: bool) -> None:
+    for word, colour, text in _lines(outcome, check=check):
+        say(word, fg=colour, nl=False)
+        say(text)
+
+
+def _lines(outcome: Outcome, *, check: bool) -> list[tuple[str, str | None, str]]:
+    """What is said of an outcome: a word and its colour, and the rest of the line."""
     name = escaped(str(outcome.output))
+    lines: list[tuple[str, str | None, str]] = []
     if outcome.differences:
-        say("differs ", fg="red", nl=False)
-        say(f"{name}: {count(len(outcome.differences), 'difference')}")
-        for difference in outcome.differences:
-            say(f"  {escaped(difference)}")
+        lines.append(("differs ", "red", f"{name}: {count(len(outcome.differences), 'difference')}"))
+        lines += [("", None, f"  {escaped(difference)}") for difference in outcome.differences]
     elif check:
-        say("ok      ", fg="green", nl=False)
-        say(f"{name} is what its manifest makes")
+        lines.append(("ok      ", "green", f"{name} is what its manifest makes"))
     elif outcome.written:
-        say("written ", fg="green", nl=False)
-        say(f"{name}: {outcome.made} made, {outcome.kept} kept")
+        lines.append(("written ", "green", f"{name}: {outcome.made} made, {outcome.kept} kept"))
     else:
-        say("current ", fg="green", nl=False)
-        say(f"{name}: {outcome.kept} kept")
-    for reason in outcome.left_out:
-        say(f"  without {escaped(reason)}")
+        lines.append(("current ", "green", f"{name}: {outcome.kept} kept"))
+    return lines + [("", None, f"  without {escaped(reason)}") for reason in outcome.left_out]
 
 
-def _processors() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
-
-
-def _tools(settings: Settings, pins: PinSet) -> Tools:
-    """The installed tools. Raises InstallError where there is no Slang with a recorder."""
-    slang = _installed(settings, pins, "slang")
-    if slang is None:
+def _used(settings: Settings, pins: PinSet) -> dict[str, Toolchain]:
+    """The installed tools by name. Raises InstallError where there is no Slang with a recorder."""
+    used = {
+        name: found
+        for name in ("slang", *sorted(set(COMPILERS.values())))
+        if (found := _installed(settings, pins, name)) is not None
+    }
+    if "slang" not in used:
         raise InstallError(
             f"slang is not installed in {settings.paths.toolchains}, and bundles are made with it",
             hint="toolchain install slang",
         )
-    if slang.record.recorder is None:
-        raise InstallError(f"{slang.root} has no recorder", hint=slang.again)
-    compilers: dict[str, Compiler] = {}
-    for name in sorted(set(COMPILERS.values())):
-        if (found := _installed(settings, pins, name)) is not None:
-            compilers[name] = Compiler(found.record.key, found.root / "lib")
+    if used["slang"].record.recorder is None:
+        raise InstallError(f"{used['slang'].root} has no recorder", hint=used["slang"].again)
+    return used
+
+
+def _tools(used: Mapping[str, Toolchain]) -> Tools:
+    slang = used["slang"]
+    assert slang.record.recorder is not None  # noqa: S101 - `_used` says so
     return Tools(
         program=slang.root / slang.record.recorder.program,
         slang=slang.record.key,
         recorder=recorder.sources_digest(Path(locations.native_sources()), RECORDER_SOURCES),
-        compilers=compilers,
+        compilers={name: Compiler(one.record.key, one.root / "lib") for name, one in used.items() if name != "slang"},
     )
 
 

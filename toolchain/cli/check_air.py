@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolchain import __version__
+from toolchain import __version__, cores
 from toolchain.cli import document, progress
 from toolchain.cli.annotations import annotation
 from toolchain.cli.options import Settings, fail_on_option, with_settings
@@ -115,7 +115,7 @@ def air(
     before = _configuration(os.path.abspath(project / config.FILE_NAME))  # noqa: PTH100
     asked = _with_profiles(config.load(project), profiles)
     known = baselines.load(baseline) if baseline else None
-    number = jobs or os.cpu_count() or 1
+    number = jobs or cores.usable()
     sources, rest = _parted(paths or _project_paths(asked))
     todo, errors = _units(rest, files.units)
     outcomes = _checked(todo, asked.policy, number, quiet=settings.quiet)

@@ -316,6 +316,8 @@ CALLS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "dgpu_compute_pipeline_create": (_handle, (_handle, POINTER(ComputePipelineDesc))),
     "dgpu_render_pipeline_create": (_handle, (_handle, POINTER(RenderPipelineDesc))),
     "dgpu_bundle_open": (_handle, (c_void_p, c_uint64)),
+    "dgpu_bundle_open_file": (_handle, (c_char_p,)),
+    "dgpu_bundle_verify": (_status, (_handle,)),
     "dgpu_bundle_mask": (c_uint32, (_handle,)),
     "dgpu_bundle_pipeline_count": (c_uint32, (_handle,)),
     "dgpu_bundle_pipeline_name": (c_char_p, (_handle, c_uint32)),

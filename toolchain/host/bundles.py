@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import os
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from toolchain.host.enums import Backend
@@ -17,13 +19,26 @@ if TYPE_CHECKING:
 
 
 class Bundle(Owned):
-    """A bundle that was read and checked. It is of no device, and may be released before its pipelines."""
+    """A bundle. What is used of it was checked. It is of no device, and may be released before its pipelines."""
 
     @classmethod
     def open(cls, library: Library, data: BytesLike) -> Bundle:
         """A NAME.dgb file's bytes. HostError EBUNDLE: what was expected, what was seen, where."""
         pointer, size_bytes = borrow(data)
         return cls(library, library.made(library.calls.dgpu_bundle_open(pointer, size_bytes)))
+
+    @classmethod
+    def open_file(cls, library: Library, path: PathLike[str]) -> Bundle:
+        """A NAME.dgb file, which stays open: header, index and tables are read and checked now, the rest when it is
+        used. HostError EBUNDLE, also for a file that cannot be read. ValueError for a path with a NUL."""
+        encoded = os.fsencode(path)
+        if b"\0" in encoded:
+            raise ValueError(f"{path} holds a NUL, which ends text in C")
+        return cls(library, library.made(library.calls.dgpu_bundle_open_file(encoded)))
+
+    def verify(self) -> None:
+        """Check every layout and code now. HostError EBUNDLE for the first one that is not what it should be."""
+        self.library.check(self.library.calls.dgpu_bundle_verify(self.handle))
 
     @property
     def mask(self) -> int:

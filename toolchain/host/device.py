@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -314,9 +315,14 @@ class Host:
             found.append(Adapter(index, name, AdapterType(made.type), made.vendor_id, made.device_id, bytes(made.luid)))
         return tuple(found)
 
-    def bundle(self, data: BytesLike) -> Bundle:
-        """A shader bundle, from the bytes of its file. HostError EBUNDLE."""
-        return Bundle.open(self.library, data)
+    def bundle(self, source: BytesLike | PathLike[str]) -> Bundle:
+        """A shader bundle: the bytes of its file, all of which are checked now; or a path, whose file is read as far as
+        it is needed, and each layout and code checked when a pipeline is made from it. HostError EBUNDLE."""
+        return (
+            Bundle.open_file(self.library, source)
+            if isinstance(source, PathLike)
+            else Bundle.open(self.library, source)
+        )
 
     def open(
         self,

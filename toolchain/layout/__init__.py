@@ -23,13 +23,18 @@ def parse(data: bytes, *, where: str) -> Layout:
     try:
         text = _native.layout_to_json(data)
     except _native.LayoutFormatError as error:
-        message, offset = error.args
-        raise LayoutError(
-            f"{where}: {message} (at byte {offset})",
-            hint="record it again with dream-slang-layout",
-            details={"file": where, "offset": offset, "reason": message},
-        ) from None
+        raise unreadable(error, where=where) from None
     return Layout.from_json(text)
+
+
+def unreadable(error: ValueError, *, where: str) -> LayoutError:
+    """The error for bytes that the native reader found to be no layout."""
+    message, offset = error.args
+    return LayoutError(
+        f"{where}: {message} (at byte {offset})",
+        hint="record it again with dream-slang-layout",
+        details={"file": where, "offset": offset, "reason": message},
+    )
 
 
 def read_bytes(path: Path) -> bytes:

@@ -2,6 +2,7 @@
 
 from tests.gpu.cases import (
     bad_input,
+    bundles,
     commands,
     compute,
     demanding,
@@ -17,6 +18,7 @@ from tests.gpu.cases import (
 
 __all__ = [
     "bad_input",
+    "bundles",
     "commands",
     "compute",
     "demanding",

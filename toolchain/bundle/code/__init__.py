@@ -13,9 +13,9 @@ from toolchain.bundle.model import Target
 def read(target: Target, payload: bytes) -> CodeFacts:
     """What a code says. Raises Unreadable."""
     if target is Target.VULKAN:
-        from toolchain.bundle.code import spirv_facts
+        from toolchain.bundle.code import spirv
 
-        return spirv_facts.read(payload)
+        return spirv.read(payload)
     if target is Target.WEBGPU:
         from toolchain.bundle.code import wgsl
 

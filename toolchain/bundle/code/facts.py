@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from toolchain.bundle.model import RowKind
+
+# Types come from a file: structs may hold each other many times over. No shader comes near these.
+MOST_LEVELS = 32
+MOST_LEAVES = 4096
+MOST_STEPS = 65536
+# Of a long array the first elements and the last one say all: strides are constant.
+FIRST_ELEMENTS = 4
 
 # SlangStage.
 VERTEX, HULL, DOMAIN, GEOMETRY, FRAGMENT, COMPUTE = 1, 2, 3, 4, 5, 6
@@ -22,8 +31,16 @@ class Unreadable(ValueError):  # noqa: N818 - what the code is, not what went wr
         self.offset = offset
 
 
-@dataclass(frozen=True, order=True)
-class Leaf:
+def elements(count: int) -> list[int]:
+    """The elements of an array that leaves are listed of, here and in native/check/contents.hpp."""
+    if count <= FIRST_ELEMENTS + 1:
+        return list(range(count))
+    return [*range(FIRST_ELEMENTS), count - 1]
+
+
+# Named tuples, where a check makes thousands: a frozen dataclass takes eight times as long to make. Some fields are
+# called like methods of tuples, which nobody calls.
+class Leaf(NamedTuple):
     """A vector, or a scalar, in a buffer: where it begins and what it is. `width` is the bytes of one component.
 
     `matrix` numbers the row or column of a matrix that it is, from 1; 0: of none.
@@ -40,18 +57,36 @@ class Leaf:
         return self.offset_bytes + self.components * self.width
 
 
-@dataclass(frozen=True)
 class Contents:
-    """What a buffer holds: its size (of one element where it has no end) and its leaves."""
+    """What a buffer holds: its size (of one element where it has no end) and its leaves, in their order.
 
-    size_bytes: int
-    leaves: tuple[Leaf, ...]
-    unsized: bool = False  # an array without an end, whose elements have `size_bytes`
-    truncated: bool = False  # more leaves than are listed
+    `unsized`: an array without an end, whose elements have `size_bytes`. `truncated`: more leaves than are listed.
+    """
+
+    __slots__ = ("_leaves", "_made", "size_bytes", "truncated", "unsized")
+
+    def __init__(
+        self,
+        size_bytes: int,
+        leaves: Iterable[tuple[int, int, int, int]],
+        unsized: bool = False,
+        truncated: bool = False,
+    ) -> None:
+        self.size_bytes = size_bytes
+        self.unsized = unsized
+        self.truncated = truncated
+        self._leaves = leaves
+        self._made: tuple[Leaf, ...] | None = None
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The leaves, made when they are asked for: most rules ask for none."""
+        if self._made is None:
+            self._made = tuple(map(Leaf._make, self._leaves))
+        return self._made
 
 
-@dataclass(frozen=True)
-class Resource:
+class Resource(NamedTuple):
     """A resource that the code declares. `index_space` separates numbers that do not meet: Metal's, HLSL's registers.
 
     `format` is a storage texture's texel format in the language's own words; `access` the language's too.
@@ -62,7 +97,7 @@ class Resource:
     space: int
     binding: int
     writable: bool = False
-    count: int = 1  # 0: without bound
+    count: int = 1  # type: ignore[assignment]  # 0: without bound
     index_space: str = ""
     contents: Contents | None = None
     format: str = ""
@@ -70,8 +105,7 @@ class Resource:
     heap: bool = False  # the compiler's own descriptor heap: aliases of other types share its place
 
 
-@dataclass(frozen=True)
-class Varying:
+class Varying(NamedTuple):
     """What passes between stages: an input or output of an entry at a location."""
 
     location: int
@@ -79,7 +113,7 @@ class Varying:
     interpolation: str  # smooth, flat, linear; with " centroid" and " sample" behind it
     name: str
     component: int = 0
-    index: int = 0  # of dual-source blending
+    index: int = 0  # type: ignore[assignment]  # of dual-source blending
     locations: int = 1  # that it takes
 
     @property
@@ -110,8 +144,7 @@ class EntryFacts:
     parameters: tuple[Parameter, ...] = ()  # PTX
 
 
-@dataclass(frozen=True)
-class DynamicIndex:
+class DynamicIndex(NamedTuple):
     """A descriptor that is chosen by a value that differs between the threads of one launch."""
 
     variable: str

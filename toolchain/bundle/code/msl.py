@@ -11,8 +11,19 @@ from collections.abc import Iterator
 from itertools import islice
 
 from toolchain.bundle.code import facts
-from toolchain.bundle.code.facts import CodeFacts, Contents, EntryFacts, Leaf, Resource, Unreadable, Varying
-from toolchain.bundle.code.spirv_types import MOST_LEAVES, MOST_LEVELS, MOST_STEPS, elements
+from toolchain.bundle.code.facts import (
+    MOST_LEAVES,
+    MOST_LEVELS,
+    MOST_STEPS,
+    CodeFacts,
+    Contents,
+    EntryFacts,
+    Leaf,
+    Resource,
+    Unreadable,
+    Varying,
+    elements,
+)
 from toolchain.bundle.model import RowKind
 
 _STAGES = {

@@ -6,8 +6,19 @@ import re
 from collections.abc import Iterator, Sequence
 
 from toolchain.bundle.code import facts, wgsl_flow, wgsl_text
-from toolchain.bundle.code.facts import CodeFacts, Contents, EntryFacts, Leaf, Resource, Unreadable, Varying
-from toolchain.bundle.code.spirv_types import MOST_LEAVES, MOST_LEVELS, MOST_STEPS, elements
+from toolchain.bundle.code.facts import (
+    MOST_LEAVES,
+    MOST_LEVELS,
+    MOST_STEPS,
+    CodeFacts,
+    Contents,
+    EntryFacts,
+    Leaf,
+    Resource,
+    Unreadable,
+    Varying,
+    elements,
+)
 from toolchain.bundle.code.wgsl_text import Declared, Function, GlobalVariable, Text, Type
 from toolchain.bundle.model import RowKind
 

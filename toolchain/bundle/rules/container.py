@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from toolchain.bundle.fields import LayoutFacts
 from toolchain.bundle.format import inputs_digest
 from toolchain.bundle.model import InputKind
 from toolchain.bundle.rules.rule import BundleFinding, rule
 from toolchain.bundle.rules.subject import Subject, found
 from toolchain.digest import Sha256
-from toolchain.layout.model import Layout
 
 # What kind of fault of the reader (docs/bundle-format.md) breaks which rule.
 FAULTS = {"digest": "C1", "extent": "C2", "content": "C2", "version": "C3"}
@@ -63,15 +63,15 @@ def producer(subject: Subject) -> Iterator[BundleFinding]:
     for group in subject.bundle.groups:
         for recorded in group.layouts:
             layout = subject.layout(group, recorded.target)
-            if not isinstance(layout, Layout):
+            if not isinstance(layout, LayoutFacts):
                 if layout is not None:
                     seen = str(layout.details.get("reason", layout.message))
                     yield found("C3", "a layout file of this format", seen, group=group, target=recorded.target)
-            elif layout.program.build_tag != made_by.compiler:
+            elif layout.build_tag != made_by.compiler:
                 yield found(
                     "C3",
                     f"a layout by the bundle's compiler, {made_by.compiler}",
-                    f"one by {layout.program.build_tag}",
+                    f"one by {layout.build_tag}",
                     group=group,
                     target=recorded.target,
                 )
@@ -123,14 +123,16 @@ def pairs(subject: Subject) -> Iterator[BundleFinding]:
     """The layout's digest of the code is the code's."""
     for group, entry, code in subject.bundle.codes():
         layout = subject.layout(group, code.target)
-        if not isinstance(layout, Layout):
+        recorded = layout.entry(entry.name) if isinstance(layout, LayoutFacts) else None
+        if recorded is None or recorded.code is None:
             continue
-        recorded = next((one.code for one in layout.entry_points if one.name == entry.name), None)
-        if recorded is not None and recorded.sha256 != Sha256.of(code.payload).hex:
+        size, digest = recorded.code
+        seen = Sha256.of(code.payload).hex
+        if digest != seen:
             yield found(
                 "C5",
-                f"the code that the layout was recorded with, {recorded.size} bytes, SHA-256 {recorded.sha256[:16]}…",
-                f"{len(code.payload)} bytes, SHA-256 {Sha256.of(code.payload).hex[:16]}…",
+                f"the code that the layout was recorded with, {size} bytes, SHA-256 {digest[:16]}…",
+                f"{len(code.payload)} bytes, SHA-256 {seen[:16]}…",
                 group=group,
                 entry=entry.name,
                 target=code.target,

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from toolchain.bundle.code import facts
 from toolchain.bundle.code.facts import Unreadable
+from toolchain.bundle.fields import LayoutFacts
 from toolchain.bundle.model import Group, GroupKind, Target
 from toolchain.bundle.rules.rule import BundleFinding, rule
 from toolchain.bundle.rules.subject import Subject, Unit, found
 from toolchain.layout import names
-from toolchain.layout.model import Layout
 
 TEXTS = (Target.METAL, Target.WEBGPU, Target.CUDA)
 # What cannot be made: the recorder refuses these stages, or the API has none.
@@ -120,8 +120,8 @@ def thread_groups(subject: Subject) -> Iterator[BundleFinding]:
         source = "the code"
         if seen is None:
             layout = subject.layout(unit.group, unit.target)
-            points = layout.entry_points if isinstance(layout, Layout) else ()
-            seen = next((point.thread_group_size for point in points if point.name == unit.entry.name), None)
+            point = layout.entry(unit.entry.name) if isinstance(layout, LayoutFacts) else None
+            seen = point.thread_group_size if point else None
             source = "the layout"
         if seen is not None and seen != recorded:
             yield found("E3", f"{_size(recorded)}, as recorded", f"{_size(seen)} in {source}", unit=unit)

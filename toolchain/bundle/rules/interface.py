@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from toolchain.bundle.code import facts
 from toolchain.bundle.code.facts import CodeFacts, Resource
-from toolchain.bundle.fields import Field, implied_block, resolved
+from toolchain.bundle.fields import Field, resolved
 from toolchain.bundle.model import Group, Row, RowKind, Target
 from toolchain.bundle.rules.rule import BundleFinding, rule
 from toolchain.bundle.rules.subject import Subject, found
@@ -171,7 +171,7 @@ def ptx_parameters(subject: Subject) -> Iterator[BundleFinding]:
         layout = subject.read_layout(unit.group, unit.target)
         if layout is None or unit.facts.entry(unit.code.name) is None:
             continue
-        block = implied_block(layout, unit.entry.name)
+        block = layout.block(unit.entry.name)
         wanted = block.size_bytes if block else 0
         entry = unit.facts.entry(unit.code.name)
         parameters = entry.parameters if entry else ()
@@ -209,7 +209,7 @@ def cuda_globals(subject: Subject) -> Iterator[BundleFinding]:
         seen = unit.facts.global_block_bytes
         if layout is None or seen is None:
             continue
-        block = implied_block(layout, None)
+        block = layout.block(None)
         wanted = block.size_bytes if block else 0
         if seen != wanted:
             yield found("I5", f"a block of {wanted} bytes, as in the layout", f"{seen} bytes", unit=unit)
@@ -236,7 +236,7 @@ def rows_resolve(subject: Subject) -> Iterator[BundleFinding]:
                 yield from _resolves(group, recorded.target, row, fields)
 
 
-def _resolves(group: Group, target: Target, row: Row, fields: list[Field]) -> Iterator[BundleFinding]:
+def _resolves(group: Group, target: Target, row: Row, fields: Sequence[Field]) -> Iterator[BundleFinding]:
     exact, named, bound = resolved(row, fields)
     report = partial(found, "I6", group=group, entry=row.entry, target=target, row=row.name)
     seen = f"{_WORDS[row.kind]} at set {row.space}, binding {row.binding}"
@@ -375,7 +375,7 @@ def entry_uniforms(subject: Subject) -> Iterator[BundleFinding]:
             for entry in group.entries
             if entry.name in pipeline.entries
             and entry.stage in (facts.VERTEX, facts.FRAGMENT)
-            and (block := implied_block(layout, entry.name)) is not None
+            and (block := layout.block(entry.name)) is not None
             and block.size_bytes
         ]
         if len(with_uniforms) > 1:

@@ -193,8 +193,8 @@ def cuda(subject: Subject) -> Iterator[BundleFinding]:
     why="A project that promises a GPU promises its limits; the developer's own allows more.",
     mend=_MEND,
     source="the sources of the tables in toolchain/bundle/rules/profiles.py",
-    limits="Turing, RDNA2 and Xe1 are from device reports; the figures of Mali-G710 and Adreno 650 have no source that "
-    "was looked up.",
+    limits="Turing, RDNA2 and Xe1 are from device reports, Adreno 650 from Mesa's driver, which allows more than "
+    "Qualcomm's may. Of Mali GPUs there is no profile: no source of their limits was at hand.",
 )
 def hardware(subject: Subject) -> Iterator[BundleFinding]:
     """Hardware profiles, where demanded."""

@@ -130,49 +130,26 @@ TURING = replace(_DESKTOP, group_z=64, workgroup_bytes=49152, uniform_bytes=6553
 RDNA2 = replace(_DESKTOP, group_z=1024, workgroup_bytes=32768, push_bytes=128)
 XE1 = replace(_DESKTOP, vertex_attributes=29, varyings=28, group_z=1024, workgroup_bytes=49152, push_bytes=256)
 APPLE7 = replace(METAL, vertex_buffers=31, group_x=1024, group_y=1024, group_z=1024)
-MALI_G710 = Limits(
-    storage_buffers=35,
-    uniform_buffers=36,
-    sampled_textures=256,
-    storage_textures=8,
-    samplers=128,
-    groups=4,
-    vertex_buffers=16,
-    vertex_attributes=16,
-    varyings=15,
-    color_targets=8,
-    invocations=1024,
-    group_x=1024,
-    group_y=1024,
-    group_z=1024,
-    workgroup_bytes=32768,
-    uniform_bytes=65536,
-    push_bytes=128,
-)
 ADRENO_650 = Limits(
-    storage_buffers=24,
-    uniform_buffers=14,
-    sampled_textures=128,
-    storage_textures=4,
-    samplers=16,
     groups=4,
     vertex_buffers=32,
     vertex_attributes=32,
     varyings=31,
     color_targets=8,
-    invocations=1024,
+    invocations=2048,
     group_x=1024,
     group_y=1024,
-    group_z=64,
+    group_z=1024,
     workgroup_bytes=32768,
     uniform_bytes=65536,
-    push_bytes=128,
+    push_bytes=256,
 )
 
 _REPORT = "reports in KhronosGroup/Vulkan-Profiles, profiles/LunarG: the lowest value of "
-_NOT_MEASURED = (
-    "none that was looked up: figures as they were remembered. Compare them with a report of your own device before "
-    "you rely on them"
+_TURNIP = (
+    "Mesa's driver for it, turnip: src/freedreno/vulkan/tu_device.cc, tu_get_properties, with tu_common.h and "
+    "src/freedreno/common/freedreno_devices.py (2025). Of descriptors a stage it allows as many as a set holds. "
+    "Qualcomm's own driver may allow less"
 )
 _VULKAN, _METAL = (Target.VULKAN,), (Target.METAL,)
 
@@ -214,7 +191,6 @@ PROFILES: dict[str, Profile] = {
             "xe1", "Intel Xe, first generation", "L5", _VULKAN, XE1, _REPORT + "Iris Xe (Tiger Lake GT2), Mesa 26.1"
         ),
         Profile("apple7", "Apple M1 and A14", "L5", _METAL, APPLE7, "Apple, Metal Feature Set Tables: family Apple7"),
-        Profile("mali-g710", "Arm Mali-G710", "L5", _VULKAN, MALI_G710, _NOT_MEASURED),
-        Profile("adreno-650", "Qualcomm Adreno 650", "L5", _VULKAN, ADRENO_650, _NOT_MEASURED),
+        Profile("adreno-650", "Qualcomm Adreno 650", "L5", _VULKAN, ADRENO_650, _TURNIP),
     )
 }  # fmt: skip

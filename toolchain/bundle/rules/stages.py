@@ -9,7 +9,6 @@ from toolchain.bundle.code.facts import EntryFacts, Varying
 from toolchain.bundle.model import Group, GroupKind, Pipeline, Target
 from toolchain.bundle.rules.rule import BundleFinding, rule
 from toolchain.bundle.rules.subject import Subject, Unit, found
-from toolchain.layout import names
 
 _TARGETS = (Target.VULKAN, Target.METAL, Target.WEBGPU)
 # A layout that says more was made to be looked at: no device has more than 64.
@@ -152,18 +151,10 @@ def _declared_inputs(subject: Subject, group: Group, name: str, target: Target) 
     layout = subject.read_layout(group, target)
     if layout is None:
         return None
-    point = next((one for one in layout.entry_points if one.name == name), None)
-    if point is None:
+    point = layout.entry(name)
+    if point is None or point.inputs_end is None or point.inputs_end > _MOST_INPUTS:
         return None
-    end = 0
-    for parameter in point.parameters:
-        var = layout.var_layouts[parameter]
-        size = layout.type_layouts[var.type_layout].size(names.VARYING_INPUT) if var.type_layout is not None else 0
-        offset = var.offset(names.VARYING_INPUT)
-        if not isinstance(size, int) or not isinstance(offset, int):
-            return None
-        end = max(end, offset + size if size else 0)
-    return end if end <= _MOST_INPUTS else None
+    return point.inputs_end
 
 
 _MSL_WORDS = {"float": "f32", "half": "f16", "int": "i32", "uint": "u32", "short": "i16", "ushort": "u16"}

@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from toolchain.bundle import code as codes
-from toolchain.bundle import fields as layout_fields
+from toolchain.bundle import fields as layouts
 from toolchain.bundle.code.facts import CodeFacts, Unreadable
-from toolchain.bundle.fields import Field
+from toolchain.bundle.fields import Field, LayoutFacts
 from toolchain.bundle.model import Bundle, Code, Entry, Group, Pipeline, Target
 from toolchain.bundle.rules.rule import RULES, BundleFinding
 from toolchain.errors import LayoutError
-from toolchain.layout import parse as parse_layout
-from toolchain.layout.model import Layout
 from toolchain.rules.rule import Severity
 
 
@@ -40,8 +38,8 @@ class Subject:
     profiles: tuple[str, ...] = ()  # demanded, by the bundle or by whoever checks
     _facts: dict[tuple[Target, bytes], CodeFacts | Unreadable] = field(default_factory=dict)
     # By the layout file's bytes: permutations often have one layout.
-    _layouts: dict[bytes, Layout | LayoutError] = field(default_factory=dict)
-    _fields: dict[bytes, list[Field]] = field(default_factory=dict)
+    _layouts: dict[bytes, LayoutFacts | LayoutError] = field(default_factory=dict)
+    _fields: dict[bytes, tuple[Field, ...]] = field(default_factory=dict)
 
     def facts(self, code: Code) -> CodeFacts | Unreadable:
         """What a code says, or why it cannot be read."""
@@ -71,40 +69,38 @@ class Subject:
             return None
         return Unit(group, found, code, facts)
 
-    def layout(self, group: Group, target: Target) -> Layout | LayoutError | None:
+    def layout(self, group: Group, target: Target) -> LayoutFacts | LayoutError | None:
         """A group's recorded layout, or why it cannot be read; None where the bundle has none."""
         recorded = group.layout(target)
         if recorded is None:
             return None
         if recorded.payload not in self._layouts:
             try:
-                self._layouts[recorded.payload] = parse_layout(recorded.payload, where=group.name)
+                self._layouts[recorded.payload] = layouts.read(recorded.payload, where=group.name)
             except LayoutError as error:
                 self._layouts[recorded.payload] = error
         return self._layouts[recorded.payload]
 
-    def read_layout(self, group: Group, target: Target) -> Layout | None:
+    def read_layout(self, group: Group, target: Target) -> LayoutFacts | None:
         """A group's layout where it can be read."""
         layout = self.layout(group, target)
-        return layout if isinstance(layout, Layout) else None
+        return layout if isinstance(layout, LayoutFacts) else None
 
-    def fields(self, group: Group, target: Target) -> list[Field]:
+    def fields(self, group: Group, target: Target) -> tuple[Field, ...]:
         """The fields of a group's layout, with the blocks that the compiler made of values."""
         recorded, layout = group.layout(target), self.read_layout(group, target)
         if recorded is None or layout is None:
-            return []
+            return ()
         if recorded.payload not in self._fields:
-            scopes = [None, *(entry.name for entry in layout.entry_points)]
-            blocks = [layout_fields.implied_block(layout, scope) for scope in scopes]
-            found = layout_fields.fields_of(layout)
-            self._fields[recorded.payload] = found + [block for block in blocks if block is not None]
+            blocks = tuple(block for block in layout.blocks if block is not None)
+            self._fields[recorded.payload] = layout.fields + blocks
         return self._fields[recorded.payload]
 
     def pipelines(self) -> Iterator[tuple[Pipeline, Group]]:
         """The pipelines with their groups."""
+        groups = {group.name: group for group in reversed(self.bundle.groups)}  # the first one of a name counts
         for pipeline in self.bundle.pipelines:
-            group = self.bundle.group(pipeline.group)
-            if group is not None:
+            if (group := groups.get(pipeline.group)) is not None:
                 yield pipeline, group
 
 
