@@ -11,6 +11,7 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing itself would cost as much as the warm path
     from collections.abc import Callable
+    from types import FrameType
     from typing import TextIO
 
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -51,6 +52,7 @@ def main() -> None:
             # The interpreter flushes once more when it ends, and must not complain of the same thing again.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             status = OUTPUT_LOST
+        _set_handlers(_signal.SIG_IGN)
     sys.exit(status)
 
 
@@ -150,15 +152,33 @@ def _run(arguments: list[str]) -> int:
 
 _signalled: _Signalled | None = None  # the signal that `_unwind` answered
 
+_AFTER_IMPORT_S = 0.002
+_deferred: list[int] = []  # signals that came during imports
 
-def _unwind(number: int, frame: object) -> None:
+
+def _unwind(number: int, frame: FrameType | None) -> None:
     """SIGTERM and SIGHUP unwind as Ctrl-C does, so that staging folders go and no compiler goes on alone."""
     global _signalled  # noqa: PLW0603 - for the whole process, as signals are
+    if _is_importing(frame) and hasattr(_signal, "setitimer"):
+        # What is raised in an import may be wrapped (__set_name__) or lost (the callbacks of its locks): look again.
+        _deferred.append(number)
+        _signal.signal(_signal.SIGALRM, lambda _, later: _unwind(number, later))
+        _signal.setitimer(_signal.ITIMER_REAL, _AFTER_IMPORT_S)
+        return
     _signalled = _Signalled(_name_of(number), 128 + number)
     raise _signalled
 
 
-def _die(number: int, frame: object) -> None:
+def _is_importing(frame: FrameType | None) -> bool:
+    """Whether Python imports something that `main`, and not whoever called it, has to do with."""
+    while frame is not None and frame.f_code is not main.__code__:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _die(number: int, frame: FrameType | None) -> None:
     """End at once, with the words of `_ended_by` and nothing imported: amid an import nothing else is safe."""
     name, status = _name_of(number), 128 + number
     said = [(2, f"interrupted by {name}\n")]
@@ -177,12 +197,14 @@ def _name_of(number: int) -> str:
     return next(name for name in _SIGNALS if getattr(_signal, name, None) == number)
 
 
-def _set_handlers(handler: Callable[[int, object], None] | int) -> None:
+def _set_handlers(handler: Callable[[int, FrameType | None], None] | int) -> None:
     """Have signals that end a process answered so from now on."""
     for name in _SIGNALS:
         number = getattr(_signal, name, None)
         if number is not None and _signal.getsignal(number) != _signal.SIG_IGN:  # what our parent had ignored stays so
             _signal.signal(number, handler)
+    if _deferred:  # the alarm is ours, and what it is for has come, or comes too late
+        _signal.signal(_signal.SIGALRM, _signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 from toolchain import __version__, installed
 from toolchain.build import recorder
 from toolchain.digest import Sha256
-from toolchain.errors import InstallError, PinsError
+from toolchain.errors import InstallError
 from toolchain.files import standing_at
 from toolchain.fingerprint import fingerprint
 from toolchain.installed import ArchiveRecord, Record, RecorderRecord, Toolchain
@@ -232,17 +232,14 @@ def _make(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive]) -> Toolcha
     with tree.staged(plan.root) as staging:
         root = staging / "root"
         root.mkdir()
-        try:
-            manifest = tree.build(
-                root,
-                archives=archives,
-                links=plan.pin.links_for(job.platform),
-                patches=plan.patches,
-                progress=job.progress,
-            )
-        except PinsError as error:  # its strip, places or links do not fit the archive; only here it is known whose
-            where = f"{plan.pin.overridden or job.pins_origin}:{plan.pin.line}: {plan.pin.name}"
-            raise PinsError(f"{where}: {error.message}", hint=error.hint, details=error.details) from error
+        manifest = tree.build(
+            root,
+            archives=archives,
+            links=plan.pin.links_for(job.platform),
+            patches=plan.patches,
+            pinned_at=f"{plan.pin.overridden or job.pins_origin}:{plan.pin.line}",
+            progress=job.progress,
+        )
         built = None
         if plan.pin.recorder:
             digests = [one.sha256 for one in plan.archives]

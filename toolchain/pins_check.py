@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from toolchain.digest import Sha256
@@ -13,16 +13,18 @@ from toolchain.findings import Finding
 from toolchain.pins import Archive, IndexSource, Pin, PinSet, UrlSource
 from toolchain.platforms import Platform
 from toolchain.progress import Progress
+from toolchain.sources.archives.members import collision_key, follow
 from toolchain.sources.archives.placing import may_fill
 from toolchain.sources.attesting import bring_document
 from toolchain.sources.cache import attestation
-from toolchain.sources.indexes.index import Indexes
 from toolchain.sources.network.download import Network
+from toolchain.sources.network.failure import TransferError
+from toolchain.sources.network.http import Client
 from toolchain.sources.network.probe import length
 from toolchain.sources.trees import patch
+from toolchain.sources.trees.verify import OWN_NAMES
 
-if TYPE_CHECKING:
-    import requests
+_GONE, _UNREACHABLE = "pins.gone", "pins.unreachable"
 
 # Why a pin's folder of patches is refused: the rule's name, and what was expected.
 _PATCH_RULES = {
@@ -46,7 +48,7 @@ def schema_findings(error: PinsError) -> list[Finding]:
 
 def check(pins: PinSet, patches: Path) -> list[Finding]:
     """Rules of the file itself and of the folder `patches`, which may be missing. No network."""
-    return [*_weak(pins), *_empty_bins(pins, patches), *_patches(pins, patches)]
+    return [*_weak(pins), *_empty_bins(pins, patches), *_bad_paths(pins), *_patches(pins, patches)]
 
 
 def _weak(pins: PinSet) -> Iterator[Finding]:
@@ -88,6 +90,28 @@ def _may_have(pin: Pin, platform: Platform, folder: PurePosixPath) -> bool:
     )
 
 
+def _bad_paths(pins: PinSet) -> Iterator[Finding]:
+    """Links and places that no archive can make right: an installation would refuse them."""
+    for pin in pins.pins:
+        bad: dict[PurePosixPath, str] = {}
+        for platform in pin.platforms():
+            links = pin.links_for(platform)
+            targets = {collision_key(path.as_posix()): target.as_posix() for path, target in links}
+            for path, target in links:
+                if follow(posixpath.dirname(path.as_posix()), target.as_posix(), targets) is None:
+                    bad[path] = f"{path} -> {target}, which leads out of the tree or in a circle"
+        made = [path for path, _ in pin.links] + [path for one in pin.archives for path, _ in one.links]
+        made += [place.to for one in pin.archives for place in one.places]
+        bad |= {path: f"{path}, a name that this tool keeps for itself" for path in made if _is_own(path)}
+        for seen in bad.values():
+            where = f"{pin.overridden or pins.origin}:{pin.line}"
+            yield Finding("pins.path", where, f"{pin.name}: links and places that make a tree", seen, "correct the pin")
+
+
+def _is_own(path: PurePosixPath) -> bool:
+    return bool(path.parts) and path.parts[0].lower() in OWN_NAMES
+
+
 def _patches(pins: PinSet, patches: Path) -> Iterator[Finding]:
     if not patches.is_dir():
         return
@@ -119,7 +143,7 @@ def _folder(folder: Path) -> Iterator[Finding]:
             yield Finding("patches.text", where, "a patch that changes plain files", seen, error.hint or "")
 
 
-def check_online(pins: PinSet, *, indexes: Indexes, session: requests.Session, progress: Progress) -> list[Finding]:
+def check_online(pins: PinSet, *, network: Network, progress: Progress) -> list[Finding]:
     """Ask every index and host whether each archive is still there, with its digest and length.
 
     No archive is downloaded: a host that states no digest is believed about the length alone. Attestations are
@@ -128,14 +152,13 @@ def check_online(pins: PinSet, *, indexes: Indexes, session: requests.Session, p
     found: list[Finding] = []
     unreachable: set[str] = set()
     asked: set[tuple[UrlSource | IndexSource, Sha256]] = set()  # one file may be several archives, one a platform
-    network = Network(indexes)
     for pin in pins.pins:
         for archive in pin.archives:
             if (archive.source, archive.sha256) in asked:
                 continue
             asked.add((archive.source, archive.sha256))
             progress.note(f"asking for {archive.file_name}")
-            found += _ask(pins, pin, archive, indexes, session, unreachable)
+            found += _ask(pins, pin, archive, network, unreachable)
             if archive.attestation is not None:
                 found += _ask_attestation(_where(pins, pin, archive), archive, network, progress)
     return found
@@ -154,25 +177,24 @@ def _ask_attestation(where: str, archive: Archive, network: Network, progress: P
             Finding("pins.attestation", where, f"a statement that attests {archive.file_name}", seen, error.hint or "")
         ]
     except FetchError as error:
-        return [Finding("pins.gone", where, f"the attestation of {archive.file_name}", error.message, error.hint or "")]
+        return [
+            Finding(_rule(error), where, f"the attestation of {archive.file_name}", error.message, error.hint or "")
+        ]
     return ()
 
 
-def _ask(
-    pins: PinSet, pin: Pin, archive: Archive, indexes: Indexes, session: requests.Session, unreachable: set[str]
-) -> list[Finding]:
+def _ask(pins: PinSet, pin: Pin, archive: Archive, network: Network, unreachable: set[str]) -> list[Finding]:
     where = _where(pins, pin, archive)
     if not isinstance(archive.source, IndexSource):
-        return [f for url in archive.source.urls for f in _ask_url(where, archive, url, session, unreachable)]
+        return [f for url in archive.source.urls for f in _ask_url(where, archive, url, network.client, unreachable)]
     try:
-        located = indexes.locate(archive.source, archive.sha256, session=session)
+        located = network.locator.locate(archive.source, archive.sha256, session=network.client.session)
     except DigestMismatchError as error:
         stated = error.details.get("stated")
         seen = "; ".join(f"{index}: {digest}" for index, digest in stated.items()) if isinstance(stated, dict) else ""
         return [Finding("pins.digest", where, f"{archive.file_name}: {archive.sha256}", seen, error.hint or "")]
     except FetchError as error:
-        rule = "pins.gone" if "file" in error.details else "pins.unreachable"
-        return [Finding(rule, where, archive.file_name, error.message, error.hint or "")]
+        return [Finding(_rule(error), where, archive.file_name, error.message, error.hint or "")]
     findings = [*_size(where, archive, located.size_bytes)]
     if located.yanked is not None:
         reason = located.yanked or "no reason given"
@@ -180,22 +202,26 @@ def _ask(
     return findings
 
 
-def _ask_url(
-    where: str, archive: Archive, url: str, session: requests.Session, unreachable: set[str]
-) -> Sequence[Finding]:
+def _ask_url(where: str, archive: Archive, url: str, client: Client, unreachable: set[str]) -> Sequence[Finding]:
     host = urlsplit(url).netloc
     if host in unreachable:
         return ()
     try:
-        size = length(session, url)
-    except FetchError as error:
-        if error.details.get("unreachable"):
+        size = length(client, url)
+    except TransferError as error:
+        if _rule(error) == _UNREACHABLE:
             unreachable.add(host)
-            return [Finding("pins.unreachable", where, f"an answer of {host}", error.message, error.hint or "")]
-        status = error.details.get("status")
-        rule = "pins.unreachable" if isinstance(status, int) and (status >= 500 or status == 429) else "pins.gone"
-        return [Finding(rule, where, archive.file_name, error.message, error.hint or "")]
+            return [Finding(_UNREACHABLE, where, f"an answer of {host}", error.message, error.hint or "")]
+        return [Finding(_GONE, where, archive.file_name, error.message, error.hint or "")]
     return _size(where, archive, size)
+
+
+def _rule(error: FetchError) -> str:
+    """Whether a host or an index says that it has something no more, or said nothing that can be relied on."""
+    failures = error.details.get("failures", [error.to_json()])
+    every = [one["details"] for one in failures] if isinstance(failures, list) else []
+    gone = all(one.get("answered") or (one.get("status") and one.get("retryable") is False) for one in every)
+    return _GONE if gone else _UNREACHABLE
 
 
 def _size(where: str, archive: Archive, size: int | None) -> Sequence[Finding]:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from toolchain.errors import CacheError, DigestMismatchError, FetchError, PinsError
-from toolchain.locks import hold
+from toolchain.errors import ArchiveError, CacheError, DigestMismatchError, FetchError, InstallError, PinsError
 from toolchain.pins import Archive, IndexKind, IndexSource, Pin, UrlSource, Verification
 from toolchain.pins.edit import (
     ArchiveEdit,
@@ -25,18 +21,17 @@ from toolchain.pins.file import parse
 from toolchain.pins.table import name_of_url
 from toolchain.platforms import Platform
 from toolchain.progress import Progress
+from toolchain.sources.archives import placing
+from toolchain.sources.archives.archive import opened
+from toolchain.sources.cache.kinds import PAGE_HINT, PAGES, SNIFF_SIZE_BYTES, kind_named, kind_of
 from toolchain.sources.indexes.index import Indexes, Offered
 from toolchain.sources.indexes.index_formats import normalised, nuget_file_name
-from toolchain.sources.network.probe import Measured, measure
-
-if TYPE_CHECKING:
-    import requests
+from toolchain.sources.network.download import Network
+from toolchain.sources.network.probe import Measured, Wanted, measure
 
 _INDEX_STATES = "by the package index, beside the file"
 _INDEX_SHA512 = "the package index states a SHA-512, which the bytes that we hashed have"
 _WE_HASHED = "downloaded and hashed by toolchain pins update"
-
-_LOCK_TIMEOUT_S = 30.0  # for as long as another one compares and renames
 
 _WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(?:-(?P<build>\d[^-]*))?-(?P<tags>[^-]+-[^-]+-[^-]+)\.whl")
 _FAMILY = re.compile(r"(manylinux|musllinux|macosx|win|linux)[0-9_]*_?(.*)")
@@ -76,6 +71,7 @@ class Updated:
     new_version: str
     text: str
     changes: tuple[Change, ...]
+    changed: bool  # whether the text is another one
 
     def to_json(self) -> dict[str, object]:
         """What changed as a JSON object."""
@@ -92,27 +88,26 @@ class _Files:
     """Asks and downloads, each file once however many archives are it."""
 
     indexes: Indexes
-    session: requests.Session
+    network: Network
     progress: Progress
 
     def __post_init__(self) -> None:
         self._measured: dict[tuple[str, ...], Measured] = {}
 
     def offered(self, source: IndexSource) -> tuple[Offered, ...]:
-        return self.indexes.offered(source.kind, source.package, source.version, session=self.session)
+        session = self.network.client.session
+        return self.indexes.offered(source.kind, source.package, source.version, session=session)
 
-    def measured(self, label: str, urls: Sequence[str], offer: Offered | None = None) -> Measured:
-        key = tuple(urls)
-        if key not in self._measured:
-            self._measured[key] = measure(
-                self.session,
-                urls,
-                label=label,
+    def measured(self, wanted: Wanted) -> Measured:
+        if wanted.urls not in self._measured:
+            self.progress.note(f"downloading {wanted.name} to hash it")
+            self._measured[wanted.urls] = measure(
+                wanted,
+                lambda path, measured: _require_archive(path, measured, wanted),
+                network=self.network,
                 progress=self.progress,
-                auth=offer.login if offer else None,
-                ca_bundle=offer.location.ca_bundle if offer else None,
             )
-        return self._measured[key]
+        return self._measured[wanted.urls]
 
 
 def update(
@@ -124,14 +119,15 @@ def update(
     packages: Mapping[str, str],
     platform: Platform | None,
     indexes: Indexes,
-    session: requests.Session,
+    network: Network,
     progress: Progress,
 ) -> Updated:
     """The text of the pins file `origin` with `pin`, one of its own pins, moved to `version`.
 
     A package that has the pin's version moves with it; the new version of any other stands in `packages`, by
     package name. With a platform only the archives of that platform change. Every digest is stated by an index or
-    made from the bytes; where one cannot be had, FetchError (or PinsError, where no file fits) and no text.
+    made from the bytes of a whole archive of the kind that its name says; where one cannot be had, FetchError,
+    DigestMismatchError or ArchiveError (or PinsError, where no file fits) and no text.
     """
     pins = parse(text.encode("utf-8"), origin)
     number = next(i for i, other in enumerate(pins.pins) if other.name == pin.name and other.profiles == pin.profiles)
@@ -147,7 +143,7 @@ def update(
             f"{where}: 'place' or 'links' of {pin.name} name its version, for every platform",
             hint="leave --platform away, or give each archive its own 'place' and 'links' first",
         )
-    files = _Files(indexes, session, progress)
+    files = _Files(indexes, network, progress)
     edits: list[ArchiveEdit] = []
     changes: list[Change] = []
     for n in chosen:
@@ -171,46 +167,7 @@ def update(
         if (new.sha256, new.size_bytes, new.verification) != (edit.sha256, edit.size_bytes, edit.verification):
             raise PinsError(f"{where}: the edited text does not say what it should; nothing is written")  # a bug
         changes.append(Change(new.line, tuple(sorted(map(str, new.platforms))), old, new))
-    return Updated(pin.name, pin.version, version, new_text, tuple(changes))
-
-
-def write(path: Path, text: str, *, before: str) -> None:
-    """Put `text` in the place of a file that holds `before`, whole or not at all.
-
-    Raises CacheError where it cannot be written, or holds something else by now: a person, or another update, was at
-    work on it meanwhile, and what they did would be lost.
-    """
-    path = path.resolve()  # a symbolic link stays one
-    try:
-        lock = path.with_name(f".{path.name}.lock")
-        with hold(lock, purpose="toolchain pins update", timeout_s=_LOCK_TIMEOUT_S, on_wait=lambda text: None):
-            if path.read_bytes() != before.encode("utf-8"):
-                raise CacheError(
-                    f"{path}: was changed while this was at work; it is as it was left then",
-                    hint="run this again",
-                    details={"path": str(path)},
-                )
-            _replace(path, text)
-    except OSError as error:
-        raise CacheError(
-            f"{path}: cannot be written: {error.strerror or error}",
-            hint="the file is as it was; it needs room beside it, and your right to write there",
-            details={"path": str(path)},
-        ) from error
-
-
-def _replace(path: Path, text: str) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(path.stat().st_mode)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    return Updated(pin.name, pin.version, version, new_text, tuple(changes), new_text != text)
 
 
 def _package_versions(
@@ -222,9 +179,8 @@ def _package_versions(
     named = {archive.source.package for archive in archives if isinstance(archive.source, IndexSource)}
     for name in packages:
         if name not in named:
-            raise PinsError(
-                f"{where}: {pin.name} has no package {name!r}", hint=f"its packages are {', '.join(sorted(named))}"
-            )
+            hint = f"its packages are {', '.join(sorted(named))}" if named else "it has none: it names URLs"
+            raise PinsError(f"{where}: {pin.name} has no package {name!r}", hint=hint)
     for archive in archives:
         if not isinstance(archive.source, IndexSource):
             continue
@@ -252,7 +208,17 @@ def _from_index(
     sha256, size = offer.file.sha256, offer.file.size_bytes
     level, evidence = Verification.STATED, _INDEX_STATES
     if sha256 is None:
-        measured = files.measured(offer.file.name, [offer.url], offer)
+        wanted = Wanted(
+            name=offer.file.name,
+            where=old.where,
+            urls=(offer.url,),
+            size_bytes=size,
+            old_size_bytes=old.size_bytes,
+            auth=offer.login,
+            ca_bundle=offer.location.ca_bundle,
+            plain_http=offer.url.startswith("http:"),
+        )
+        measured = files.measured(wanted)
         sha256, size = measured.sha256, measured.size_bytes
         level, evidence = Verification.SEEN, _WE_HASHED
         if offer.file.integrity is not None:
@@ -273,6 +239,43 @@ def _from_index(
         verification=level,
         evidence=evidence,
     )
+
+
+def _require_archive(path: Path, measured: Measured, wanted: Wanted) -> None:
+    """Raise where a download is not what `fetch` and `install` would take: a page, another kind, or cut off."""
+    with path.open("rb") as file:
+        kind = kind_of(file.read(SNIFF_SIZE_BYTES))
+    details: dict[str, object] = {"file": wanted.name, "kind": kind, "size_bytes": measured.size_bytes}
+    if kind in PAGES:
+        raise DigestMismatchError(
+            f"{wanted.name}: expected an archive, got {measured.size_bytes} bytes, which look like: {kind}",
+            hint=f"nothing was written; {PAGE_HINT}",
+            details=details,
+        )
+    if wanted.size_bytes is not None and measured.size_bytes != wanted.size_bytes:
+        raise DigestMismatchError(
+            f"{wanted.name}: the index states {wanted.size_bytes} bytes, and {measured.size_bytes} were sent",
+            hint="nothing was written",
+            details=details,
+        )
+    named = kind_named(wanted.name)
+    if named is not None and kind != named:
+        raise ArchiveError(
+            f"{wanted.name}: its name says {named}, and its bytes look like: {kind}",
+            hint="nothing was written",
+            details=details,
+        )
+    try:
+        with opened(path, where=wanted.name, scratch=path.with_suffix(".tar")) as whole:
+            placing.judge(wanted.name, whole.members, windows=False)
+    except ArchiveError as error:
+        raise ArchiveError(
+            f"{error.message} ({measured.size_bytes} bytes)", hint="nothing was written", details=error.details
+        ) from error
+    except InstallError as error:  # no room for what it unpacks to
+        raise CacheError(
+            error.message, hint="nothing was written; name a folder with room in TMPDIR", details=error.details
+        ) from error
 
 
 def _check_integrity(offer: Offered, measured: Measured) -> None:
@@ -298,7 +301,8 @@ def _from_urls(
             f"{where}: {pin.version} does not stand in the path of {fixed[0]}, so the URL of another is not known",
             hint="write the new URL into the file by hand",
         )
-    measured = files.measured(replace_versions(old.file_name, renamed), urls)
+    wanted = Wanted(replace_versions(old.file_name, renamed), old.where, urls, old_size_bytes=old.size_bytes)
+    measured = files.measured(wanted)
     # What is attested stays so: every use proves it anew, the first of the new file too.
     same = measured.sha256 == old.sha256 or old.verification is Verification.ATTESTED
     named = old.file_name != name_of_url(old.source.urls[0])

@@ -63,7 +63,7 @@ struct Function
     bool defined = false;
     std::string_view linkage; // empty: external
     TypeId type = 0;
-    std::vector<std::string> attributes; // key, or key=value; a section is one, section=name
+    std::vector<std::string> attributes; // words; of the quoted ones metal.key=value; a section is one, section=name
     std::vector<std::uint32_t> groups;   // numbers of attribute groups
     std::uint32_t instructions = 0;
     std::uint32_t blocks = 0;

@@ -214,7 +214,7 @@ void Body::instruction(std::string_view op, std::string_view result)
     {
         skip_flags();
         const Typed only = operand();
-        pass(only, result, only.type);
+        same(only, result, only.type);
         end();
         return;
     }
@@ -261,7 +261,7 @@ void Body::instruction(std::string_view op, std::string_view result)
             }
             (void)operand();
         }
-        pass(base, result, base.type);
+        same(base, result, base.type);
         return;
     }
     case Word::op_extractvalue:
@@ -288,10 +288,14 @@ void Body::instruction(std::string_view op, std::string_view result)
             (void)text_.number();
         }
         // The part may be any that the whole holds.
-        pass(aggregate, result, aggregate.type);
         if (word == Word::op_insertvalue)
+        {
+            pass(aggregate, result, aggregate.type);
             pass(part, result, aggregate.type);
-        else if (!wide_.empty() && aggregate.value.kind == Value::Kind::local)
+            return;
+        }
+        same(aggregate, result, aggregate.type);
+        if (!wide_.empty() && aggregate.value.kind == Value::Kind::local)
             if (const auto found = wide_.find(aggregate.value.name); found != wide_.end())
                 ++found->second.users;
         return;
@@ -406,7 +410,7 @@ void Body::cast(Word word, std::string_view result)
             flow_.say(node(result), origin::specific);
     }
     else if (types_[from.type].flat)
-        pass(from, result, to);
+        same(from, result, to);
     else if (interesting(to))
         flow_.say(node(result), origin::unknown);
     end();
@@ -620,33 +624,37 @@ void Body::count(std::string_view callee, TypeId type, std::uint32_t offset)
     function_->calls.push_back({callee, type, 1, offset});
 }
 
-Flow::Node Body::node(std::string_view local)
+// Where the node of a value is noted; `no_node` where it has none yet.
+Flow::Node& Body::noted(std::string_view local)
 {
     // Most names are numbers that count up; others, and numbers that do not, have a map.
     constexpr std::size_t most_digits = 7;
-    if (!local.empty() && local.size() <= most_digits && characters::is(local[0], characters::digit))
+    if (local.size() <= most_digits)
     {
-        std::size_t number = 0;
-        bool digits = true;
+        std::uint32_t number = 0;
+        bool digits = !local.empty() && (local[0] != '0' || local.size() == 1);
         for (const char c : local)
         {
-            digits = digits && characters::is(c, characters::digit);
-            number = number * 10 + static_cast<unsigned char>(c - '0');
+            const auto digit = static_cast<std::uint32_t>(static_cast<unsigned char>(c)) - '0';
+            digits &= digit <= 9;
+            number = number * 10 + digit;
         }
-        const std::size_t bound = 2 * std::size_t{function_->instructions} + 4096;
-        if (digits && (local[0] != '0' || local.size() == 1) && number < bound)
+        if (digits && number < 2 * std::size_t{function_->instructions} + 4096)
         {
-            if (number >= numbered_.size())
+            if (number >= numbered_.size()) [[unlikely]]
                 numbered_.resize(number + 1, no_node);
-            if (numbered_[number] == no_node)
-                numbered_[number] = flow_.add(0);
             return numbered_[number];
         }
     }
-    const auto [found, fresh] = named_.try_emplace(local, no_node);
-    if (fresh)
-        found->second = flow_.add(0);
-    return found->second;
+    return named_.try_emplace(local, no_node).first->second;
+}
+
+Flow::Node Body::node(std::string_view local)
+{
+    Flow::Node& known = noted(local);
+    if (known == no_node)
+        known = flow_.add(0);
+    return known;
 }
 
 Flow::Node Body::node(const Typed& typed)
@@ -669,6 +677,23 @@ void Body::pass(const Typed& from, std::string_view result, TypeId type)
     default:
         break;
     }
+}
+
+void Body::same(const Typed& from, std::string_view result, TypeId type)
+{
+    const bool flat = types_.look(from.type).flat && types_.look(type).flat;
+    if (!flat || from.value.kind != Value::Kind::local)
+    {
+        pass(from, result, type);
+        return;
+    }
+    // One node for both, unless something named the result before it was defined.
+    const Flow::Node source = node(from);
+    Flow::Node& known = noted(result);
+    if (known == no_node)
+        known = source;
+    else
+        flow_.copy(source, known);
 }
 
 void Body::access(const Typed& pointer)

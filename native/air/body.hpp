@@ -47,9 +47,13 @@ private:
     // Nodes of the values whose origin is of interest.
     [[nodiscard]] bool interesting(TypeId type) { return types_.look(type).flat; }
     [[nodiscard]] Flow::Node node(std::string_view local);
+    [[nodiscard]] Flow::Node& noted(std::string_view local);
     // The node of an operand, made where there is none yet.
     [[nodiscard]] Flow::Node node(const Typed& typed);
+    // The result may be what `from` is.
     void pass(const Typed& from, std::string_view result, TypeId type);
+    // The result is what `from` is, and nothing else.
+    void same(const Typed& from, std::string_view result, TypeId type);
     void access(const Typed& pointer);
     void fact(FactKind kind, std::string first = {}, std::string second = {}, std::uint64_t size = 0);
     void foreign(TypeId type);

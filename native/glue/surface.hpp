@@ -92,35 +92,33 @@ T& given(T* pointer, const char* what)
     return {&given(static_cast<const std::byte*>(data), what), static_cast<std::size_t>(size)};
 }
 
-// A caller's structure, which begins with `struct_size`: what an older caller's lacks is zero. Throws
-// Failure(DGPU_EINVALID) for NULL, a size of 0, and members that this version does not know.
+inline void require_struct_size(std::uint32_t seen, std::size_t expected, const char* what)
+{
+    if (seen != expected)
+        throw Failure(
+            DGPU_EINVALID,
+            std::string(what) + ".struct_size: expected its sizeof, " + std::to_string(expected) + ", got "
+                + std::to_string(seen));
+}
+
+// A caller's structure, which begins with `struct_size`. Throws Failure(DGPU_EINVALID) for NULL and another size. (When
+// a member is appended, the sizes of older versions are to be accepted here, and what they lack is zero.)
 template <class T>
 [[nodiscard]] T copy_of(const T* structure, const char* what)
 {
     const T& seen = given(structure, what);
-    if (seen.struct_size < sizeof(std::uint32_t) || seen.struct_size > sizeof(T))
-        throw Failure(
-            DGPU_EINVALID,
-            std::string(what) + ".struct_size: expected its sizeof, at most " + std::to_string(sizeof(T)) + ", got "
-                + std::to_string(seen.struct_size));
-    T copy{};
-    std::memcpy(&copy, structure, seen.struct_size);
-    return copy;
+    require_struct_size(seen.struct_size, sizeof(T), what);
+    return seen;
 }
 
-// Writes a structure that a caller gave with its `struct_size`, no further than that.
+// Writes a structure that a caller gave with its `struct_size`.
 template <class T>
 void fill(T* structure, const T& value, const char* what)
 {
     T& target = given(structure, what);
-    const std::uint32_t size = target.struct_size;
-    if (size < sizeof(std::uint32_t) || size > sizeof(T))
-        throw Failure(
-            DGPU_EINVALID,
-            std::string(what) + ".struct_size: expected its sizeof, at most " + std::to_string(sizeof(T)) + ", got "
-                + std::to_string(size));
-    std::memcpy(&target, &value, size);
-    target.struct_size = size;
+    require_struct_size(target.struct_size, sizeof(T), what);
+    target = value;
+    target.struct_size = sizeof(T);
 }
 
 } // namespace dream::host

@@ -6,6 +6,8 @@
 
 #include <nanobind/stl/string.h>
 
+#include <span>
+
 namespace nb = nanobind;
 
 namespace dream::python
@@ -14,47 +16,48 @@ namespace dream::python
 namespace
 {
 
+// The classes of toolchain.air.module that results are made of, in the order in which they are handed in. Each is a
+// NamedTuple: a tuple of another type, which is filled here, since Python would take five times as long to make one.
+enum class Record : std::size_t
+{
+    function,
+    call,
+    fact,
+    global,
+    argument,
+    kernel,
+};
+
 class Builder
 {
 public:
-    explicit Builder(const air::Module& module)
+    Builder(const air::Module& module, const nb::tuple& records)
         : module_(module)
+        , records_(records)
     {
     }
 
     nb::object module()
     {
-        nb::list functions;
+        nb::dict functions;
         for (const air::Function& one : module_.functions)
-            functions.append(function(one));
-        nb::list globals;
-        for (const air::Global& one : module_.globals)
         {
-            const air::Type& type = (*module_.types)[one.type];
-            globals.append(nb::make_tuple(
-                text(one.name), one.defined, one.constant, text(one.linkage), one.address_space, type_text(one.type),
-                type.size, one.line));
+            const nb::object name = this->name(one.name);
+            functions[name] = function(one, name);
         }
         nb::dict groups;
         for (const auto& [number, attributes] : module_.attribute_groups)
         {
-            // Of the many that a compiler notes for itself, rules ask for words and for Metal's own.
-            nb::list asked;
-            for (const std::string& one : attributes)
-                if (one.find('=') == std::string::npos || one.starts_with("metal."))
-                    asked.append(text(one));
-            groups[nb::int_(number)] = nb::frozenset(asked);
+            groups[nb::int_(number)] = nb::frozenset(strings(attributes));
         }
         nb::dict named;
         for (const auto& [name, node] : module_.named_metadata)
             if (name.starts_with("air.") && name != "air.kernel")
                 named[text(name)] = first_node(node);
-        nb::list kernels;
-        for (const air::Kernel& one : air::kernels_of(module_))
-            kernels.append(kernel(one));
         return nb::make_tuple(
-            text(module_.triple), text(module_.data_layout), text(module_.source_name), nb::tuple(functions),
-            nb::tuple(globals), groups, named, nb::tuple(kernels));
+            text(module_.triple), text(module_.data_layout), text(module_.source_name), functions,
+            tuple_of(module_.globals, [this](const air::Global& one) { return global(one); }), groups, named,
+            tuple_of(air::kernels_of(module_), [this](const air::Kernel& one) { return kernel(one); }));
     }
 
 private:
@@ -64,12 +67,13 @@ private:
         return nb::steal(
             PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
     }
-    static nb::object strings(const std::vector<std::string>& all)
+    // One object a name: a callee is looked up by the very object that its function has.
+    nb::object name(std::string_view bytes)
     {
-        nb::list out;
-        for (const std::string& one : all)
-            out.append(text(one));
-        return nb::tuple(out);
+        nb::object& known = names_[bytes];
+        if (!known.is_valid())
+            known = text(bytes);
+        return known;
     }
     // One object a type, so that equal types are the same object.
     nb::object type_text(air::TypeId id)
@@ -80,53 +84,91 @@ private:
             texts_[id] = text((*module_.types)[id].text);
         return texts_[id];
     }
-    nb::object function(const air::Function& one)
+    template <typename Range, typename Make>
+    static nb::object tuple_of(const Range& range, Make make)
+    {
+        nb::object made = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(std::size(range))));
+        if (!made.is_valid())
+            throw nb::python_error();
+        Py_ssize_t at = 0;
+        for (const auto& one : range)
+            set(made, at++, make(one));
+        return made;
+    }
+    template <typename... Parts>
+    nb::object record(Record which, const Parts&... parts) const
+    {
+        auto* type = reinterpret_cast<PyTypeObject*>(records_[static_cast<std::size_t>(which)].ptr());
+        const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+        nb::object made = nb::steal(allocate(type, sizeof...(parts)));
+        if (!made.is_valid())
+            throw nb::python_error();
+        Py_ssize_t at = 0;
+        (set(made, at++, nb::cast(parts)), ...);
+        return made;
+    }
+    static void set(const nb::object& tuple, Py_ssize_t at, nb::object part)
+    {
+        if (!part.is_valid() || PyTuple_SetItem(tuple.ptr(), at, part.release().ptr()) != 0)
+            throw nb::python_error();
+    }
+    static nb::object strings(const std::vector<std::string>& all)
+    {
+        return tuple_of(all, [](const std::string& one) { return text(one); });
+    }
+    nb::object function(const air::Function& one, const nb::object& name)
     {
         const air::Type& type = (*module_.types)[one.type];
-        nb::list parameters;
-        for (std::size_t i = 1; i < type.elements.size(); ++i)
-            parameters.append(type_text(type.elements[i]));
-        nb::list groups;
-        for (const std::uint32_t group : one.groups)
-            groups.append(group);
-        nb::list calls;
-        for (const air::Call& call : one.calls)
-            calls.append(nb::make_tuple(text(call.callee), type_text(call.type), call.count, call.line));
-        nb::list facts;
-        for (const air::Fact& fact : one.facts)
-            facts.append(nb::make_tuple(
-                static_cast<int>(fact.kind), text(fact.first), text(fact.second), fact.size, fact.line));
-        return nb::make_tuple(
-            text(one.name), one.defined, text(one.linkage), type_text(one.type), nb::tuple(parameters), type.variadic,
-            strings(one.attributes), nb::tuple(groups), one.line, one.instructions, one.blocks, nb::tuple(calls),
-            nb::tuple(facts));
+        const auto parameters = std::span(type.elements).subspan(1); // the first is the result
+        const auto call = [this](const air::Call& call)
+        { return record(Record::call, this->name(call.callee), type_text(call.type), call.count, call.line); };
+        const auto fact = [this](const air::Fact& fact)
+        {
+            return record(
+                Record::fact, static_cast<int>(fact.kind), text(fact.first), text(fact.second), fact.size, fact.line);
+        };
+        return record(
+            Record::function, name, one.defined, text(one.linkage), type_text(one.type),
+            tuple_of(parameters, [this](air::TypeId id) { return type_text(id); }), type.variadic,
+            strings(one.attributes), tuple_of(one.groups, [](std::uint32_t group) { return nb::cast(group); }),
+            one.line, one.instructions, one.blocks, tuple_of(one.calls, call), tuple_of(one.facts, fact));
+    }
+    nb::object global(const air::Global& one)
+    {
+        return record(
+            Record::global, text(one.name), one.defined, one.constant, text(one.linkage), one.address_space,
+            type_text(one.type), (*module_.types)[one.type].size, one.line);
     }
     nb::object kernel(const air::Kernel& one)
     {
-        nb::list arguments;
-        for (const air::Argument& argument : one.arguments)
-            arguments.append(nb::make_tuple(
-                argument.number, text(argument.kind), argument.location, argument.count, argument.address_space,
-                text(argument.name)));
-        return nb::make_tuple(text(one.symbol), nb::tuple(arguments), strings(one.problems));
+        const auto argument = [this](const air::Argument& argument)
+        {
+            return record(
+                Record::argument, argument.number, text(argument.kind), argument.location, argument.count,
+                argument.address_space, text(argument.name));
+        };
+        return record(Record::kernel, name(one.symbol), tuple_of(one.arguments, argument), strings(one.problems));
     }
     // The first operands of a named node's first node, where they are text or values: `!air.version` is made so.
     nb::object first_node(const air::MetadataNode& node)
     {
-        nb::list out;
-        if (node.count == 0 || module_.operands[node.first].kind != air::MetadataOperand::Kind::node)
-            return nb::tuple(out);
-        const auto found = module_.metadata.find(module_.operands[node.first].number);
+        const auto operands = std::span(module_.operands);
+        if (node.count == 0 || operands[node.first].kind != air::MetadataOperand::Kind::node)
+            return nb::tuple();
+        const auto found = module_.metadata.find(operands[node.first].number);
         if (found == module_.metadata.end())
-            return nb::tuple(out);
+            return nb::tuple();
         constexpr std::size_t most = 8;
-        for (std::size_t i = 0; i < found->second.count && i < most; ++i)
-            out.append(text(module_.operands[found->second.first + i].text));
-        return nb::tuple(out);
+        const air::MetadataNode& first = found->second;
+        return tuple_of(
+            operands.subspan(first.first, std::min(first.count, most)),
+            [](const air::MetadataOperand& one) { return text(one.text); });
     }
 
     const air::Module& module_;
+    const nb::tuple& records_;
     std::vector<nb::object> texts_;
+    std::unordered_map<std::string_view, nb::object> names_;
 };
 
 } // namespace
@@ -138,7 +180,7 @@ void add_air(nb::module_& module)
 
     module.def(
         "air_scan",
-        [](const nb::bytes& text)
+        [](const nb::bytes& text, const nb::tuple& records)
         {
             air::ScanResult result;
             {
@@ -151,11 +193,10 @@ void add_air(nb::module_& module)
                 PyErr_SetObject(error, nb::make_tuple(refusal->message, refusal->line, refusal->column).ptr());
                 throw nb::python_error();
             }
-            return Builder(std::get<air::Module>(result)).module();
+            return Builder(std::get<air::Module>(result), records).module();
         },
-        nb::arg("text"),
-        "What rules need to know of the AIR module that `text` is, as the tuples that toolchain.air.module names. "
-        "Raises AirFormatError with a sentence, a line and a column for a form that is not known.");
+        nb::arg("text"), nb::arg("records"),
+        "What rules need to know of the AIR module that `text` is, in the classes of toolchain.air.module. Raises AirFormatError with a sentence, a line and a column for a form that is not known.");
 }
 
 } // namespace dream::python

@@ -52,6 +52,7 @@ SHADERS: dict[str, tuple[str, ...]] = {
 # Recorded for SPIR-V alone: other targets lack what they have.
 UNBINDABLE = (  # must be refused
     "array_in_array",
+    "array_of_arrays",
     "block_set",
     "buffer_array",
     "consumed",

@@ -61,7 +61,10 @@ def test_all_samples_at_once(toolchain: Toolchain) -> None:
 
 def test_what_fails_can_be_errors_alone(toolchain: Toolchain) -> None:
     assert check(toolchain, REPORTS / "r08_noargs.ll").status == 1
-    assert check(toolchain, "--fail-on", "error", REPORTS / "r08_noargs.ll").status == 0
+    assert check(toolchain, "--fail-on", "warning", REPORTS / "r08_noargs.ll").status == 1
+    ended = check(toolchain, "--fail-on", "error", "--json", REPORTS / "r08_noargs.ll")
+    assert ended.status == 0
+    assert (ended.json()["ok"], ended.json()["fail_on"], ended.json()["counts"]["warning"]) == (True, "error", 1)
     assert check(toolchain, "--fail-on", "error", REPORTS / "r01_call_as.ll").status == 1
 
 
@@ -166,6 +169,27 @@ def test_a_project_says_what_is_checked_and_allowed(toolchain: Toolchain) -> Non
     assert run("").status == 17  # nothing matches
     project.unlink()
     assert check(toolchain, "--project", toolchain.here).status == 2
+
+
+def test_profiles_are_demanded_by_the_project_and_by_option(toolchain: Toolchain) -> None:
+    path = toolchain.here / "a.ll"
+    path.write_bytes(kernel("%x = call float @air.simd_sum.f32(float 1.0)", "declare float @air.simd_sum.f32(float)"))
+    assert check(toolchain, path).status == 0
+    assert check(toolchain, path, "--profile", "apple7", "--profile", "macos15").status == 0
+    ended = check(toolchain, path, "--profile", "apple6", "--json")
+    assert ended.status == 1
+    assert ended.json()["profiles"] == ["apple6"]
+    assert [one["rule"] for one in ended.json()["findings"]] == ["AIR-P2"]
+    assert "expected one of apple4" in check(toolchain, path, "--profile", "m1").stderr
+    assert check(toolchain, path, "--profile", "m1").status == 2
+    project = toolchain.here / "toolchain.toml"
+    project.write_text('[air]\nmodules = ["a.ll"]\nprofiles = ["macos14"]\n', encoding="utf-8")
+    ended = check(toolchain, "--project", toolchain.here, "--profile", "apple6", "--json")
+    assert {one["rule"] for one in ended.json()["findings"]} == {"AIR-P1", "AIR-P2"}
+    project.write_text('[air]\nmodules = ["a.ll"]\nprofiles = ["apple1"]\n', encoding="utf-8")
+    ended = check(toolchain, "--project", toolchain.here)
+    assert ended.status == 17
+    assert re.search(r"toolchain\.toml:3: .*there is no 'apple1'", ended.stderr)
 
 
 def test_growth_beyond_the_baseline_fails(toolchain: Toolchain) -> None:

@@ -12,6 +12,8 @@ import pytest
 from mojo_fixtures import ROOTS
 from recording import CHECKOUT
 
+from toolchain import receipt
+from toolchain.air import answers
 from toolchain.air.compiler import Compiler
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
@@ -51,8 +53,13 @@ def test_the_example_project_passes_and_is_warm_then(example: Path, cache: Path)
     assert len(receipts) == 1
     again = check(example, cache)
     assert (again.returncode, again.stdout, again.stderr) == (0, first.stdout, "")
-    receipts[0].write_text(receipts[0].read_text(encoding="utf-8").replace("8 modules", "9 modules"), encoding="utf-8")
-    assert "9 modules" in check(example, cache).stdout  # so it was the receipt that answered
+    said = receipt.read(str(receipts[0]))
+    assert said is not None
+    said.message = said.message.replace("8 modules", "9 modules")
+    receipt.write(str(receipts[0]), said)
+    assert check(example, cache).stdout == first.stdout  # a damaged receipt is not believed
+    receipt.write(str(receipts[0]), answers.sealed(said))
+    assert "9 modules" in check(example, cache).stdout  # so it is the receipt that answers
 
     (example / "toolchain.toml").touch()
     third = check(example, cache)

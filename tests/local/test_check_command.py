@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rule_bundles import SAMPLES, Compiler, with_code, with_entry
+from rule_bundles import SAMPLES, Compiler, Sample, with_code, with_entry
 from slang_fixtures import installed_tool
 
 from toolchain.bundle.format import write
-from toolchain.bundle.model import Allowance, Bundle, Target
+from toolchain.bundle.model import Allowance, Bundle, GroupKind, Target
 from toolchain.bundle.rules.checking import rules
 
 
@@ -63,6 +63,34 @@ def test_a_wrong_bundle_for_people(files: dict[str, Path]) -> None:
     assert "allowed K1" in ended.stdout
     assert "because  a reason" in ended.stdout
     assert ended.stdout.endswith(f"wrong   {files['wrong']}: 1 error, 1 allowed\n")
+
+
+# One storage buffer more than WebGPU's default, which many adapters give: L1 warns.
+NINE_BUFFERS = (
+    "".join(f"StructuredBuffer<float> b{number};\n" for number in range(8))
+    + "RWStructuredBuffer<float> result;\n"
+    + '[shader("compute")] [numthreads(8, 1, 1)]\nvoid main(uint3 id : SV_DispatchThreadID) { result[id.x] = '
+    + " + ".join(f"b{number}[id.x]" for number in range(8))
+    + "; }\n"
+)
+
+
+def test_warnings_fail_unless_errors_alone_are_asked_for(rule_compiler: Compiler, tmp_path: Path) -> None:
+    sample = Sample("nine", (("main", 6),), GroupKind.COMPUTE, (Target.WEBGPU,))
+    bundle = rule_compiler.bundle(sample, sources={"nine": NINE_BUFFERS})
+    file = tmp_path / "nine.dgb"
+    file.write_bytes(write(bundle))
+    ended = check("bundle", file)
+    assert ended.returncode == 1
+    assert "warning L1" in ended.stdout
+    assert ended.stdout.endswith(f"wrong   {file}: 1 warning\n")
+    assert check("bundle", file, "--fail-on", "warning").returncode == 1
+    ended = check("bundle", file, "--fail-on", "error", "--json")
+    assert ended.returncode == 0
+    (one,) = json.loads(ended.stdout)["files"]
+    assert (one["ok"], one["fail_on"], one["counts"]["warning"]) == (True, "error", 1)
+    file.write_bytes(write(replace(bundle, allowances=(Allowance("L1", None, "desktop alone"),))))
+    assert check("bundle", file).returncode == 0
 
 
 def test_one_json_document(files: dict[str, Path]) -> None:

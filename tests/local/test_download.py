@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from raw_server import Answer, Clock, Request, kept, network, pinned, ranged, raw_server, reply
 
+from toolchain.addresses import RULE, is_allowed
 from toolchain.errors import DigestMismatchError, FetchError, PinsError
 from toolchain.pins import Archive
 from toolchain.sources.cache.store import State, Store
 from toolchain.sources.fetch import obtain
 from toolchain.sources.network.download import Network
-from toolchain.sources.network.http import Client, Limits, TransferError
+from toolchain.sources.network.failure import TransferError
+from toolchain.sources.network.http import Client, Limits
 from toolchain.sources.network.pipe import SMALL_BYTES
 from toolchain.sources.network.retry import ATTEMPTS, FIRST_PAUSE_S, LONGEST_RETRY_AFTER_S
 
@@ -451,6 +454,41 @@ def test_retry_after_is_capped(store: Store) -> None:
     assert clock.slept == [LONGEST_RETRY_AFTER_S]
 
 
+@pytest.mark.parametrize(
+    "busy",
+    [reply("429 Too Many Requests", Retry_After="100"), reply("503 Busy"), b"", reply(body=DATA[:9], length=99)],
+    ids=["asks for patience", "busy", "hangs up", "breaks off"],
+)
+def test_the_next_mirror_is_asked_before_any_is_waited_for(store: Store, busy: bytes) -> None:
+    clock = Clock()
+    with raw_server(lambda request: busy) as first, raw_server(ranged(DATA)) as second:
+        assert fetch(store, pinned(DATA, first.url(), second.url()), network(clock)) == DATA
+        assert (len(first.requests), len(second.requests)) == (1, 1)
+    assert clock.slept == []
+
+
+def test_mirrors_that_are_all_busy_are_asked_in_turn(store: Store) -> None:
+    """The one that is ready first comes first, and one that is given up is not waited for."""
+    clock = Clock()
+    busy = reply("429 Too Many Requests", Retry_After="100")
+    with (
+        raw_server(lambda request: reply("404 Not Found")) as gone,
+        raw_server(lambda request: busy) as slow,
+        raw_server(lambda r: reply("503 Busy") if r.number < 2 else reply(body=DATA)) as quick,
+    ):
+        archive = pinned(DATA, gone.url(), slow.url(), quick.url())
+        assert fetch(store, archive, network(clock)) == DATA
+        assert (len(gone.requests), len(slow.requests), len(quick.requests)) == (1, 1, 3)
+    assert clock.slept == [FIRST_PAUSE_S, FIRST_PAUSE_S * 2]
+
+
+def test_an_error_names_what_was_wanted_and_what_to_do(store: Store) -> None:
+    with raw_server(lambda request: reply("404 Not Found")) as gone, pytest.raises(FetchError) as caught:
+        fetch(store, replace(pinned(DATA, gone.url()), origin="pins.toml"))
+    assert caught.value.message == f"file.bin (pins.toml:1): {gone.url()}: the server answered HTTP 404"
+    assert caught.value.hint is not None
+
+
 def test_nobody_listening(store: Store) -> None:
     with raw_server(ranged(DATA)) as server:
         url = server.url()
@@ -554,9 +592,11 @@ def test_redirects_are_followed_up_to_a_limit(store: Store) -> None:
             fetch(store, pinned(BIG, server.url("/loop")))
 
 
-def test_plain_http_to_another_machine_is_refused(store: Store) -> None:
-    with pytest.raises(FetchError, match="only https"):
-        fetch(store, pinned(DATA, "http://192.0.2.1/file.bin"))
+@pytest.mark.parametrize("host", ["192.0.2.1", "localhost"])
+def test_plain_http_to_another_machine_is_refused(store: Store, host: str) -> None:
+    assert not is_allowed(f"http://{host}/file.bin")
+    with pytest.raises(FetchError, match="only these are fetched: https,"):
+        fetch(store, pinned(DATA, f"http://{host}/file.bin"))
 
 
 def test_a_password_goes_to_its_own_host_alone_and_into_no_message(store: Store) -> None:
@@ -584,22 +624,69 @@ def test_netrc_is_obeyed(store: Store, tmp_path: Path, monkeypatch: pytest.Monke
         assert server.requests[0].headers["authorization"].startswith("Basic ")
 
 
-@pytest.mark.parametrize(
-    ("proxy", "why"), [("http://127.0.0.1:9", "Connection refused"), ("ftp://127.0.0.1:9", "unsupported scheme")]
-)
-def test_a_proxy_that_does_not_work_is_named(
-    store: Store, monkeypatch: pytest.MonkeyPatch, proxy: str, why: str
-) -> None:
-    monkeypatch.setenv("http_proxy", proxy)
-    with pytest.raises(FetchError, match=f"through the proxy {proxy}: .*{why}"):
-        fetch(store, pinned(DATA, "http://127.0.0.1:9/through/the/proxy"))
-
-
 def test_a_proxy_is_obeyed(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with raw_server(ranged(DATA)) as proxy:
         monkeypatch.setenv("http_proxy", proxy.url(""))
         assert fetch(store, pinned(DATA, "http://127.0.0.1:9/through/the/proxy")) == DATA
         assert proxy.requests[0].line == "GET http://127.0.0.1:9/through/the/proxy HTTP/1.1"
+
+
+@pytest.mark.parametrize(
+    ("proxy", "said", "asked_once"),
+    [
+        ("http://user:secret@127.0.0.1:9", "the proxy http://***@127.0.0.1:9 failed: Connection refused", False),
+        ("nowhere.invalid:8080", "the proxy nowhere.invalid:8080 failed: ", None),  # unknown, or nobody to be asked
+        ("socks5://127.0.0.1:9", "the proxy socks5://127.0.0.1:9 failed: ", None),  # its library may be there
+        ("ftp://127.0.0.1:9", "the proxy ftp://127.0.0.1:9 failed: ", True),
+    ],
+)
+def test_a_proxy_that_fails_is_named(
+    store: Store, monkeypatch: pytest.MonkeyPatch, proxy: str, said: str, asked_once: bool | None
+) -> None:
+    clock = Clock()
+    monkeypatch.setenv("http_proxy", proxy)
+    with raw_server(ranged(DATA)) as server, pytest.raises(FetchError) as caught:
+        fetch(store, pinned(DATA, server.url()), network(clock))
+    assert said in caught.value.message
+    assert "secret" not in str(caught.value.to_json())
+    assert caught.value.hint is not None
+    assert "no_proxy" in caught.value.hint
+    assert server.requests == []
+    if asked_once is not None:
+        assert (clock.slept == []) == asked_once
+
+
+def test_an_answer_through_a_proxy_names_it(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    with raw_server(lambda request: reply("407 Proxy Authentication Required")) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.url(""))
+        with pytest.raises(FetchError, match=rf"HTTP 407 \(through the proxy {proxy.url('')}\)"):
+            fetch(store, pinned(DATA, "http://127.0.0.1:9/file"))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_plain_http_is_for_this_machine(store: Store, host: str) -> None:
+    """What `pins check` accepts, `fetch` asks."""
+    url = f"http://{f'[{host}]' if ':' in host else host}:9/file.bin"
+    assert is_allowed(url)
+    assert host in RULE
+    for page in ("pins.md", "cache.md"):
+        assert f"`{host}`" in (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
+    with pytest.raises(FetchError, match=r"refused|assign requested address"):
+        fetch(store, pinned(DATA, url), network(Clock()))
+
+
+def test_a_redirect_that_fails_names_where_it_led(store: Store) -> None:
+    with raw_server(lambda request: reply("302 Found", Location="http://127.0.0.1:9/x")) as server:
+        with pytest.raises(FetchError) as caught:
+            fetch(store, pinned(DATA, server.url()), network(Clock()))
+    assert f"{server.url()}, which leads to http://127.0.0.1:9/x: Connection refused" in caught.value.message
+
+
+@pytest.mark.parametrize("location", ["http://[::1/x", "http://192.0.2.1/x", "file:///etc/passwd", "//"])
+def test_a_redirect_to_nowhere_is_an_error(store: Store, location: str) -> None:
+    with raw_server(lambda request: reply("302 Found", Location=location)) as server:
+        with pytest.raises(FetchError):
+            fetch(store, pinned(DATA, server.url()), network(Clock()))
 
 
 def test_a_file_of_a_folder_index(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from toolchain.digest import Sha256
 from toolchain.errors import DigestMismatchError, FetchError
 from toolchain.pins import IndexKind, IndexSource
 from toolchain.sources.indexes.index import Indexes, IndexOverrides
-from toolchain.sources.indexes.index_config import npm_location, pip_locations
+from toolchain.sources.indexes.index_config import IndexLocation, npm_location, pip_locations
 
 D, E = "d" * 64, "e" * 64
 WHEEL = IndexSource(IndexKind.PIP, "My_Tool", "1.2", "my_tool-1.2-py3-none-any.whl")
@@ -89,6 +89,62 @@ def test_an_index_that_fails(site: Site, session: requests.Session, answer: int 
     with pytest.raises(FetchError) as caught:
         Indexes(IndexOverrides(pip=f"{site.url}/simple")).locate(WHEEL, Sha256(D), session=session)
     assert site.url in caught.value.message
+
+
+def test_every_index_that_was_asked_is_named_with_its_answer(
+    site: Site, session: requests.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.pages["/login/my-tool/"] = ("text/html", b"<html><form>login</form></html>")
+    site.pages["/other/my-tool/"] = page(filename="my_tool-1.3-py3-none-any.whl")
+    places = [IndexLocation(f"{site.url}/{name}") for name in ("login", "none", "other")]
+    folder = IndexLocation(Path("/no/such/folder").as_uri(), flat=True)
+    monkeypatch.setattr("toolchain.sources.indexes.index.pip_locations", lambda override: (folder, *places))
+    with pytest.raises(FetchError) as caught:
+        Indexes(IndexOverrides()).locate(WHEEL, Sha256(D), session=session)
+    login = (
+        "answered with 31 bytes which look like: HTML, and link to no file of a package (a login page, or a proxy's?)"
+    )
+    assert caught.value.message.splitlines()[1:] == [
+        "  file:///no/such/folder is not there",
+        f"  {site.url}/login {login}",
+        f"  {site.url}/none has no such package (HTTP 404)",
+        f"  {site.url}/other lists 1 other file of it",
+    ]
+
+
+def test_a_folder_of_other_files_is_no_index_that_lost_one(
+    tmp_path: Path, session: requests.Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """pip's find-links, and no index behind it."""
+    (tmp_path / "other-1.0-py3-none-any.whl").touch()
+    place = IndexLocation(tmp_path.as_uri(), flat=True)
+    monkeypatch.setattr("toolchain.sources.indexes.index.pip_locations", lambda override: (place,))
+    with pytest.raises(FetchError) as caught:
+        Indexes(IndexOverrides()).locate(WHEEL, Sha256(D), session=session)
+    assert caught.value.message.splitlines()[1:] == [f"  {place.url} has no file of it"]
+
+
+def test_no_index_at_all(session: requests.Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """pip's no-index without find-links: nothing was asked, so nothing is gone."""
+    monkeypatch.setattr("toolchain.sources.indexes.index.pip_locations", lambda override: ())
+    with pytest.raises(FetchError, match="no index was asked") as caught:
+        Indexes(IndexOverrides()).locate(WHEEL, Sha256(D), session=session)
+    assert caught.value.details["answered"] is False
+
+
+def test_a_redirect_that_fails_names_where_it_led(site: Site, session: requests.Session) -> None:
+    with serve() as gone:
+        url = gone.url
+    site.redirects["/simple/my-tool/"] = f"{url}/elsewhere/"
+    with pytest.raises(FetchError, match=f"{site.url}/simple/my-tool/, which leads to {url}/elsewhere/: Connection"):
+        Indexes(IndexOverrides(pip=f"{site.url}/simple")).locate(WHEEL, Sha256(D), session=session)
+
+
+def test_a_proxy_that_fails_is_named(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with requests.Session() as session:
+        with pytest.raises(FetchError, match=r"the proxy http://127\.0\.0\.1:9 failed: Connection refused"):
+            Indexes(IndexOverrides(pip=f"{site.url}/simple")).locate(WHEEL, Sha256(D), session=session)
 
 
 def test_nobody_listens(session: requests.Session) -> None:

@@ -238,12 +238,21 @@ def test_several_damaged_roots_are_removed_only_by_name_or_all(toolchain: Toolch
     assert not roots[1].exists()
 
 
-@pytest.mark.parametrize("fault", ["strip = 9", 'place = [{ from = "no/such/*", to = "." }]'])
-def test_a_pin_that_does_not_fit_its_archive_is_the_pins_fault(toolchain: Toolchain, fault: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "line"),
+    [
+        ("strip = 9", "[[pin.archive]]"),
+        ('place = [{ from = "no/such/*", to = "." }]', "[[pin.archive]]"),
+        ('strip = 1\nlinks = { "a" = "a" }', "[[pin]]"),
+        ('strip = 1\nlinks = { "toolchain.json" = "bin" }', "[[pin]]"),
+    ],
+)
+def test_a_pin_that_does_not_fit_its_archive_is_the_pins_fault(toolchain: Toolchain, fault: str, line: str) -> None:
     toolchain.pins.write_text(toolchain.pins.read_text().replace("strip = 1", fault))
     ended = toolchain.run("install", "tool")
     assert ended.status == 10
-    assert f"error: {toolchain.pins}:3: tool: " in ended.stderr
+    number = [text.strip() for text in toolchain.pins.read_text().splitlines()].index(line) + 1
+    assert f"error: {toolchain.pins}:{number}: " in ended.stderr
     assert "publishes it" not in ended.stderr
 
 

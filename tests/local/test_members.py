@@ -17,16 +17,20 @@ LINK = {"kind": b"2"}
 
 
 def refused(
-    tmp_path: Path,
-    *contents: bytes,
-    match: str,
-    by: type[ToolchainError] = ArchiveError,
-    **options: object,
+    tmp_path: Path, *contents: bytes, match: str, family: type[ToolchainError] = ArchiveError, **options: object
 ) -> ToolchainError:
-    with pytest.raises(by, match=match) as caught:
+    with pytest.raises(ToolchainError, match=match) as caught:
         unpack(tmp_path, *contents, **options)  # type: ignore[arg-type]
     assert not list((tmp_path / "inside" / "root").iterdir()), "something was written before the archive was refused"
+    assert type(caught.value) is family
     return caught.value
+
+
+def misplaced(tmp_path: Path, *contents: bytes, match: str, **options: object) -> None:
+    """Good archives of which the pin makes no tree: the pin is to blame, with its line."""
+    error = refused(tmp_path, *contents, match=match, family=PinsError, **options)
+    assert error.message.startswith("line 1: ")
+    assert error.hint
 
 
 # name -> what the refusal says
@@ -129,10 +133,10 @@ def test_two_members_for_one_path_are_refused(tmp_path: Path, first: str, second
 
 
 def test_two_archives_for_one_path_are_refused(tmp_path: Path) -> None:
-    refused(tmp_path / "1", zipped(Zipped("a", b"1")), tarred(Tarred("A", b"2")), match="one path")
-    refused(tmp_path / "2", zipped(Zipped("a", b"1")), tarred(Tarred("a", b"2")), match="twice")
+    misplaced(tmp_path / "1", zipped(Zipped("a", b"1")), tarred(Tarred("A", b"2")), match="one path")
+    misplaced(tmp_path / "2", zipped(Zipped("a", b"1")), tarred(Tarred("a", b"2")), match="twice")
     through = zipped(Zipped("a", b"b", mode=SYMLINK), Zipped("b/c"))
-    refused(tmp_path / "3", through, tarred(Tarred("a/d", b"2")), match="lies below")
+    misplaced(tmp_path / "3", through, tarred(Tarred("a/d", b"2")), match="lies below")
 
 
 @pytest.mark.parametrize("kind", [b"3", b"4", b"6", b"S", b"V", b"M", b"D", b"Z"])
@@ -265,11 +269,9 @@ def test_modes_do_not_depend_on_the_umask_or_on_special_bits(tmp_path: Path) -> 
 def test_strip_drops_folders(tmp_path: Path) -> None:
     _, manifest = unpack(tmp_path, tarred(Tarred("./pkg-1/", kind=b"5"), Tarred("./pkg-1/a/b", b"x")), strip=1)
     assert [file.path for file in manifest.files] == ["a/b"]
-    refused(
-        tmp_path / "2", tarred(Tarred("pkg/a"), Tarred("README", b"x")), strip=1, match="no path left", by=PinsError
-    )
-    refused(tmp_path / "3", tarred(Tarred("one/a", b"1"), Tarred("two/a", b"2")), strip=1, match="twice")
-    refused(tmp_path / "4", tarred(Tarred("one/a", b"1"), Tarred("two/A", b"2")), strip=1, match="one path")
+    misplaced(tmp_path / "2", tarred(Tarred("pkg/a"), Tarred("README", b"x")), strip=1, match="no path left")
+    misplaced(tmp_path / "3", tarred(Tarred("one/a", b"1"), Tarred("two/a", b"2")), strip=1, match="twice")
+    misplaced(tmp_path / "4", tarred(Tarred("one/a", b"1"), Tarred("two/A", b"2")), strip=1, match="one path")
 
 
 def test_strip_keeps_links_on_their_target(tmp_path: Path) -> None:
@@ -285,7 +287,7 @@ def test_strip_keeps_links_on_their_target(tmp_path: Path) -> None:
     assert targets == {"across": "file", "d/same": "../across", "whole": "."}
     assert (root / "across").read_bytes() == (root / "d/same").read_bytes() == b"1"
     outside = (Tarred("one/two/a", b"1"), Tarred("one/two/up", target="../..", kind=b"2"))
-    refused(tmp_path / "out", tarred(*outside), strip=2, match="leaves out of the tree|leads out")
+    misplaced(tmp_path / "out", tarred(*outside), strip=2, match="leaves out of the tree|leads out")
     dangling = (Tarred("one/two/a", b"1"), Tarred("one/two/up", target="../none", kind=b"2"))
     refused(tmp_path / "dangling", tarred(*dangling), strip=2, match="leads out")
 
@@ -323,13 +325,11 @@ def test_places(tmp_path: Path) -> None:
 
 
 def test_places_that_match_nothing_or_meet_are_refused(tmp_path: Path) -> None:
-    refused(
-        tmp_path / "1", zipped(*WHEEL), places=[("pkg/bin/*", "b")], match=r"/bin/\*' matches no file", by=PinsError
-    )
-    refused(tmp_path / "2", zipped(*WHEEL), places=[("pkg/include", "i")], match="matches no file", by=PinsError)
+    misplaced(tmp_path / "1", zipped(*WHEEL), places=[("pkg/bin/*", "bin")], match=r"'pkg/bin/\*' matches no file")
+    misplaced(tmp_path / "2", zipped(*WHEEL), places=[("pkg/include", "i")], match="matches no file")
     both = [("pkg/include/x.h", "i"), ("pkg/tool", "i")]
     content = zipped(*WHEEL[:1], Zipped("pkg/tool/x.h", b"other"))
-    refused(tmp_path / "3", content, places=[("pkg/include/*", "i"), ("pkg/tool/*", "i")], match="twice")
+    misplaced(tmp_path / "3", content, places=[("pkg/include/*", "i"), ("pkg/tool/*", "i")], match="twice")
     assert placed(tmp_path / "4", *both) == ["i/tool", "i/x.h"]
 
 
@@ -338,7 +338,7 @@ def test_places_carry_links(tmp_path: Path) -> None:
     root, manifest = unpack(tmp_path / "1", zipped(*WHEEL), places=places)
     assert (root / "usr/lib/libx.so").read_bytes() == b"so"
     assert [link.target for link in manifest.links] == ["../../opt/libx.so.1"]
-    refused(tmp_path / "2", zipped(*WHEEL), places=places[:1], match="leaves out of the tree")
+    misplaced(tmp_path / "2", zipped(*WHEEL), places=places[:1], match="leaves out of the tree")
 
 
 def test_links_of_the_pin(tmp_path: Path) -> None:
@@ -346,17 +346,21 @@ def test_links_of_the_pin(tmp_path: Path) -> None:
     root, manifest = unpack(tmp_path / "1", content, links=[("lib/libx.so", "libx.so.1"), ("l", "lib")])
     assert (root / "l" / "libx.so").read_bytes() == b"so"
     assert len(manifest.links) == 2
-    refused(tmp_path / "2", content, links=[("lib/libx.so", "libx.so.2")], match="leads to nothing", by=PinsError)
-    refused(tmp_path / "3", content, links=[("lib/libx.so.1", "libx.so.1")], match="twice")
-    refused(tmp_path / "4", content, links=[("lib/up", "../../x")], match="of the pin, to .* leads out", by=PinsError)
-    refused(tmp_path / "7", content, links=[("a", "b"), ("b", "a")], match="leads out of the tree or in", by=PinsError)
-    refused(tmp_path / "5", content, links=[("../up", "lib")], match="climbs out")
-    refused(tmp_path / "6", content, links=[("lib/libx.so.1/a", "lib")], match="lies below")
+    misplaced(tmp_path / "2", content, links=[("lib/libx.so", "libx.so.2")], match="nothing is there")
+    misplaced(tmp_path / "3", content, links=[("lib/libx.so.1", "libx.so.1")], match="twice")
+    misplaced(tmp_path / "4", content, links=[("lib/up", "../../x")], match="leads out")
+    misplaced(tmp_path / "5", content, links=[("../up", "lib")], match="climbs out")
+    misplaced(tmp_path / "6", content, links=[("lib/libx.so.1/a", "lib")], match="lies below")
+    misplaced(tmp_path / "7", content, links=[("a", "a")], match="in a circle")
+    misplaced(tmp_path / "8", content, links=[("a", "b"), ("b", "a")], match="in a circle")
+    # The archive's link is right, until the pin's makes a circle of it.
+    linked = zipped(Zipped("lib/libx.so.1", b"so"), Zipped("share", b"bin", mode=SYMLINK))
+    misplaced(tmp_path / "9", linked, links=[("bin", "share")], match="in a circle")
 
 
 @pytest.mark.parametrize("name", ["toolchain.json", "Toolchain.JSON", ".toolchain-stat", ".toolchain-stat/x"])
 def test_names_of_our_own_files_are_refused(tmp_path: Path, name: str) -> None:
-    refused(tmp_path, zipped(Zipped(name, b"{}")), match="keeps for itself")
+    misplaced(tmp_path, zipped(Zipped(name, b"{}")), match="keeps for itself")
 
 
 def test_long_paths(tmp_path: Path) -> None:
@@ -440,4 +444,4 @@ def test_the_archive_may_name_its_own_root(tmp_path: Path) -> None:
     root, _ = unpack(tmp_path, tarred(Tarred("./", kind=b"5"), Tarred("./a", b"x")))
     assert [path.name for path in root.iterdir()] == ["a"]
     with pytest.raises(ArchiveError, match="root"):
-        placing.place("x", [Member(".", Kind.SYMLINK, target="y")], strip=0, places=())
+        placing.place("x", [Member(".", Kind.SYMLINK, target="y")], strip=0, places=(), pinned_at="pins.toml:1")

@@ -26,7 +26,7 @@ def findings(
     module = parse(text, file="sample.ll")
     complaint = llvm.assembly_complaint(text) if verify else None
     made = Policy(**policy)
-    return check(Subject(module, made.limits, symbols, complaint), made)
+    return check(Subject(module, made.limits, symbols, complaint, made.profiles), made)
 
 
 def errors(text: bytes, **more: Any) -> list[str]:

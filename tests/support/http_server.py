@@ -24,7 +24,7 @@ class Asked:
 class Site:
     """`pages` by path: (content type, bytes), or a status alone. `requests` are those that came, in order.
 
-    `lengths` are the Content-Lengths of pages that state a wrong one. While `stalled`, bodies do not come.
+    `lengths` are the Content-Lengths of pages that state a wrong one. While `stalled`, bodies wait for `closing`.
     """
 
     url: str = ""
@@ -61,8 +61,9 @@ def serve(*, tls: Path | None = None) -> Iterator[Site]:
             self.end_headers()
             if site.stalled:
                 site.closing.wait()
-            elif self.command == "GET":
-                self.wfile.write(data)
+            if self.command == "GET":
+                with contextlib.suppress(OSError):  # whoever asked may have given up
+                    self.wfile.write(data)
 
         do_HEAD = do_GET  # noqa: N815 - the name that http.server calls
 

@@ -200,7 +200,7 @@ def test_wrong(document: bytes, reason: str, part: str, root: Path) -> None:
     error = refused(document, pinned(), root)
     assert (error.details["reason"], error.code) == (reason, "attestation"), error.message
     assert part in error.message
-    assert f"{NAME} (pinned in line 7) is not attested: " in error.message
+    assert f"{NAME} (line 7) is not attested: " in error.message
     assert SHA256.hex in error.message
     assert own.IDENTITY in error.message
 

@@ -17,7 +17,9 @@ FLOORS: tuple[frozenset[str], ...] = (
     frozenset({"bundle", "air"}),
     frozenset({"sources", "build", "layout", "host"}),
     frozenset({"pins", "fingerprint", "environment", "receipt", "paths", "platforms", "progress", "toml"}),
-    frozenset({"errors", "cores", "digest", "documents", "files", "findings", "locks", "rules", "_native"}),
+    frozenset(
+        {"addresses", "errors", "cores", "digest", "documents", "files", "findings", "locks", "rules", "_native"}
+    ),
 )
 
 ROOMS: dict[str, frozenset[str]] = {
@@ -27,12 +29,10 @@ ROOMS: dict[str, frozenset[str]] = {
         {
             "sources/network/http.py",
             "sources/indexes/index.py",
-            "sources/network/probe.py",
-            "pins_update.py",
-            "pins_check.py",
+            "sources/network/failure.py",
         }
     ),
-    "socket": frozenset({"sources/network/http.py", "locks.py"}),
+    "socket": frozenset({"sources/network/http.py", "sources/network/failure.py", "locks.py"}),
     "subprocess": frozenset({"build/process.py"}),
     "sigstore": frozenset({"sources/cache/attestation.py"}),
     "sigstore_models": frozenset({"sources/cache/attestation.py"}),
@@ -110,7 +110,7 @@ def test_what_commands_print_goes_through_one_place() -> None:
     printing = {"toolchain/cli/text.py", "toolchain/cli/document.py"}
     # These print before click is imported: a version, and what `say` printed when a receipt was written.
     warm = {f"toolchain/cli/{name}.py" for name in ("warm", "warm_air", "warm_bundle")}
-    plain = {*warm, "toolchain/__main__.py", "toolchain/gpu_probe.py"}
+    plain = {"toolchain/__main__.py", "toolchain/gpu_probe.py", *warm}
     for path in modules():
         relative = path.relative_to(PACKAGE.parent).as_posix()
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

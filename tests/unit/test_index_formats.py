@@ -33,6 +33,7 @@ def test_simple_json() -> None:
     [
         ({"yanked": True}, "", None, D),
         ({"yanked": "broken"}, "broken", None, D),
+        ({"yanked": "bro\x1b[31mken\n\u202e by  us"}, "bro[31mken by us", None, D),
         ({"yanked": False, "size": "7"}, None, None, D),
         ({"hashes": {}}, None, None, None),
         ({"hashes": {"sha256": D.upper(), "md5": "x"}}, None, None, D),

@@ -20,7 +20,7 @@ describe(
     why="Metal's compiler takes a kernel of one size and dies on a larger one, without a name; growth is seen here "
     "while one still knows what changed.",
     mend="Look at the calls and copies that are new (`--graph`); where the growth is meant, write the baseline anew.",
-    source="reports from the field",
+    source="modular/modular#6768: a kernel that is unrolled further fails, and the message names no reason",
     limits="Kernels that the baseline does not have are not compared.",
 )
 

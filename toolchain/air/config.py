@@ -5,6 +5,7 @@ modules = ["src/raster.mojo", "build/*.ll"]
 include = ["src"]
 target = "metal:4"
 fail-on = "warning"                # or "error"
+profiles = ["apple7", "macos15"]   # GPUs and systems that it must run on
 
 [air.limits]
 helper-copies = 8
@@ -28,9 +29,10 @@ from pathlib import Path
 
 from toolchain import toml
 from toolchain.air.rules.checking import Allowance, Limits, Policy, rules
+from toolchain.air.rules.profiles import PROFILES
 from toolchain.errors import AirError
 from toolchain.files import read_regular
-from toolchain.rules.rule import Severity
+from toolchain.rules.rule import FAIL_ON, Severity
 from toolchain.toml.table import Fault, Table
 
 FILE_NAME = "toolchain.toml"
@@ -48,7 +50,7 @@ class Project:
     modules: tuple[str, ...] = ()
     include: tuple[str, ...] = ()
     target: str | None = None
-    fail_on: Severity = Severity.WARNING
+    fail_on: Severity = FAIL_ON
     policy: Policy = field(default_factory=Policy)
 
 
@@ -76,15 +78,15 @@ def load(folder: Path) -> Project:
 
 
 def _read(table: Table, folder: Path) -> Project:
-    table.only(("modules", "include", "target", "fail-on", "limits", "severity", "allow"))
+    table.only(("modules", "include", "target", "fail-on", "profiles", "limits", "severity", "allow"))
     fail_on = table.text("fail-on", pattern=re.compile("error|warning"), form="'error' or 'warning'")
     return Project(
         folder=folder,
         modules=tuple(table.texts("modules", what="paths")) if "modules" in table.values else (),
         include=tuple(table.texts("include", what="folders")) if "include" in table.values else (),
         target=table.text("target"),
-        fail_on=Severity(fail_on) if fail_on else Severity.WARNING,
-        policy=Policy(_severities(table), _allowances(table), _limits(table)),
+        fail_on=Severity(fail_on) if fail_on else FAIL_ON,
+        policy=Policy(_severities(table), _allowances(table), _limits(table), _profiles(table)),
     )
 
 
@@ -99,6 +101,14 @@ def _limits(table: Table) -> Limits:
     inner.only(tuple(names))
     found = {names[key]: inner.integer(key, minimum=1) for key in inner.values if key in names}
     return Limits(**{name: value for name, value in found.items() if value is not None})
+
+
+def _profiles(table: Table) -> tuple[str, ...]:
+    found = table.texts("profiles", what="profiles") if "profiles" in table.values else ()
+    for name in found:
+        if name not in PROFILES:
+            table.problem("profiles", f"profiles: there is no {name!r}; expected some of {', '.join(PROFILES)}")
+    return tuple(found)
 
 
 def _severities(table: Table) -> tuple[tuple[str, Severity], ...]:

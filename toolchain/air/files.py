@@ -127,7 +127,7 @@ def examine(unit: Unit, policy: Policy, read: Source | None = None) -> tuple[Out
     complaint = None if read.printed else llvm.assembly_complaint(read.text)
     kernel = unit.entry.name if unit.entry is not None and unit.entry.kind == "kernel" else unit.kernel
     expected = None if kernel is None else (kernel,)
-    subject = Subject(module, policy.limits, expected, complaint)
+    subject = Subject(module, policy.limits, expected, complaint, policy.profiles)
     outcome = Outcome(
         unit.name,
         tuple(check(subject, policy)),

@@ -12,16 +12,18 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from toolchain import __version__
+from toolchain.air import made_by
 from toolchain.air.emit import Emitted, Failed, Kernel, Outcome
 from toolchain.air.reach import Reached
 from toolchain.digest import Sha256
 from toolchain.errors import AirError
+from toolchain.files import read_regular
 from toolchain.fingerprint import fingerprint
 
 FOLDER = "air"  # in the cache
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -34,20 +36,21 @@ class Request:
     target: str
     compiler: str  # its key
 
+    def to_json(self) -> dict[str, object]:
+        """All of it, and which build of this package asks."""
+        return {
+            "format": FORMAT,
+            "made_by": made_by.emitter().hex,
+            "module": str(self.module),
+            "shown": self.shown,
+            "search": [str(path) for path in self.search],
+            "target": self.target,
+            "compiler": self.compiler,
+        }
+
     def file(self, cache: Path) -> Path:
         """Where its outcomes are kept."""
-        key = fingerprint(
-            {
-                "format": FORMAT,
-                "made_by": __version__,
-                "module": str(self.module),
-                "shown": self.shown,
-                "search": [str(path) for path in self.search],
-                "target": self.target,
-                "compiler": self.compiler,
-            }
-        )
-        return cache / FOLDER / f"{key.hex}.json"
+        return cache / FOLDER / f"{fingerprint(self.to_json()).hex}.json"
 
 
 def module_file(cache: Path, text: str) -> Path:
@@ -66,15 +69,14 @@ class Kept:
 def load(cache: Path, request: Request) -> Kept | None:
     """What is kept of a request, where nothing that it was made from changed."""
     try:
-        raw = json.loads(request.file(cache).read_bytes())
-        digest, body = raw["sha256"], raw["body"]
-        if fingerprint(body).hex != digest:
+        body = read(request.file(cache))
+        if body["request"] != request.to_json():
             return None
-        made_of = Reached({path: Sha256(hexed) for path, hexed in body["files"].items()}, tuple(body["absent"]))
+        made_of = made_of_body(body)
         if not made_of.unchanged():
             return None
         return Kept(tuple(_outcome(one, request, cache) for one in body["outcomes"]), made_of)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except FAULTS:
         return None
 
 
@@ -86,11 +88,35 @@ def save(cache: Path, request: Request, made_of: Reached, outcomes: Sequence[Out
     if any(isinstance(one, Failed) and not one.lasting for one in outcomes) or not made_of.unchanged():
         return  # what was written meanwhile may or may not be what was compiled
     body = {
+        "request": request.to_json(),
         "files": {path: digest.hex for path, digest in made_of.files.items()},
         "absent": list(made_of.absent),
         "outcomes": [_to_json(one) for one in outcomes],
     }
-    write(request.file(cache), json.dumps({"sha256": fingerprint(body).hex, "body": body}))
+    write(request.file(cache), whole(body))
+
+
+FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What reading a file raises that is not there, not whole, or not what this package writes."""
+
+
+def whole(body: Mapping[str, object]) -> str:
+    """The text of a file that `read` takes."""
+    return json.dumps({"sha256": fingerprint(body).hex, "body": body})
+
+
+def read(file: Path) -> dict[str, Any]:
+    """The body of a file that `whole` made, every byte of it as it was. Raises one of FAULTS for any other."""
+    raw = json.loads(read_regular(file))
+    body = raw["body"]
+    if fingerprint(body).hex != raw["sha256"] or not isinstance(body, dict):
+        raise ValueError("not as it was written")
+    return body
+
+
+def made_of_body(body: Mapping[str, Any]) -> Reached:
+    """What the outcomes in a body were made from. Raises one of FAULTS."""
+    return Reached({path: Sha256(hexed) for path, hexed in body["files"].items()}, tuple(body["absent"]))
 
 
 def write(file: Path, text: str) -> None:
@@ -129,7 +155,7 @@ def _outcome(raw: Mapping[str, object], request: Request, cache: Path) -> Outcom
     if isinstance(finding, list):
         rule, expected, seen, hint = (str(part) for part in finding)
         return Failed(kernel, kernel.finding(rule, expected, seen, hint), lasting=True)
-    text = (cache / FOLDER / f"{raw['text']}.ll").read_bytes()
+    text = read_regular(cache / FOLDER / f"{raw['text']}.ll")
     if Sha256.of(text).hex != raw["text"]:
         raise ValueError("a module is not as it was written")
     return Emitted(kernel, str(raw["symbol"]), text.decode())

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from toolchain import _native
 from toolchain.errors import AirError
@@ -112,11 +110,10 @@ class Kernel(NamedTuple):
     problems: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Module:
-    """One module. `file` is its name in messages; of the attribute groups, words and keys that start with `metal.`
-    are kept; `metadata` holds, for each named metadata of AIR but the kernels, the
-    first operands of its first node as text."""
+class Module(NamedTuple):
+    """One module. `file` is its name in messages; of attributes, words and keys that start with `metal.` are kept, and
+    sections; `metadata` holds, for each named metadata of AIR but the kernels, the first operands of its first node as
+    text. `from_mojo` is whether it is in Mojo's dialect of AIR: kernels carry the attribute `metal.kernel`."""
 
     file: str
     triple: str
@@ -128,13 +125,7 @@ class Module:
     metadata: Mapping[str, tuple[str, ...]]
     kernels: tuple[Kernel, ...]
     text_bytes: int
-
-    @cached_property
-    def from_mojo(self) -> bool:
-        """Whether it is in Mojo's dialect of AIR: kernels carry the attribute `metal.kernel`."""
-        return any(KERNEL_ATTRIBUTE in group for group in self.attribute_groups.values()) or any(
-            KERNEL_ATTRIBUTE in one.attributes for one in self.functions.values()
-        )
+    from_mojo: bool
 
     @property
     def other_entries(self) -> tuple[str, ...]:
@@ -151,6 +142,8 @@ class Module:
 KERNEL_ATTRIBUTE = "metal.kernel=true"
 EXTERNALLY_DEFINED = "section=air.externally_defined"
 """How Apple's compiler marks declarations that the system provides, such as those of Metal Performance Primitives."""
+_RECORDS = (Function, Call, Fact, Global, Argument, Kernel)
+"""What the reader makes: native/python/air.cpp fills their fields in order."""
 _OTHER_ENTRIES = ("vertex", "fragment", "visible", "intersection", "mesh", "object", "extern")
 
 
@@ -163,7 +156,7 @@ def parse(text: bytes, *, file: str) -> Module:
     if len(text) > MAX_TEXT_BYTES:
         raise AirError(f"{file}: expected at most {MAX_TEXT_BYTES:,} bytes of AIR in a module, got {len(text):,}")
     try:
-        triple, layout, source, functions, variables, groups, metadata, kernels = _native.air_scan(text)
+        triple, layout, source, functions, variables, groups, metadata, kernels = _native.air_scan(text, _RECORDS)
     except _native.AirFormatError as error:
         message, line, column = error.args
         raise AirError(
@@ -176,15 +169,12 @@ def parse(text: bytes, *, file: str) -> Module:
         triple=triple,
         data_layout=layout,
         source_name=source,
-        functions={one[0]: _function(one) for one in functions},
-        globals=tuple(Global._make(one) for one in variables),
+        functions=functions,
+        globals=variables,
         attribute_groups=groups,
         metadata=metadata,
-        kernels=tuple(Kernel(name, tuple(map(Argument._make, found)), bad) for name, found, bad in kernels),
+        kernels=kernels,
         text_bytes=len(text),
+        from_mojo=any(KERNEL_ATTRIBUTE in group for group in groups.values())
+        or any(KERNEL_ATTRIBUTE in one.attributes for one in functions.values()),
     )
-
-
-def _function(fields: tuple[Any, ...]) -> Function:
-    *head, calls, facts = fields
-    return Function._make((*head, tuple(map(Call._make, calls)), tuple(map(Fact._make, facts))))

@@ -1,17 +1,15 @@
 """What the rules said of a module, kept by its text, so that a run with nothing changed starts no process.
 
-Only of modules that were emitted here. What this package's own rules are is part of the key: their files, by stat.
+Only of modules that were emitted here. The build of the rules, of the scanner and of LLVM is part of the key.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from toolchain import __version__
-from toolchain.air import kept
+from toolchain.air import kept, made_by
 from toolchain.air.emit import Emitted
 from toolchain.air.files import Outcome
 from toolchain.air.rules.checking import AirFinding, KernelSummary, Policy
@@ -19,32 +17,39 @@ from toolchain.digest import Sha256
 from toolchain.fingerprint import fingerprint
 from toolchain.rules.rule import Severity
 
-FORMAT = 1
+FORMAT = 2
 
 
-def key_of(one: Emitted, policy: Policy) -> Sha256:
-    """Equal keys, equal verdicts."""
-    package = Path(__file__).parent.parent
-    code = [*(package / "air").rglob("*.py"), *package.glob("_native*")]
-    return fingerprint(
-        {
-            "format": FORMAT,
-            "made_by": __version__,
-            "code": sorted([str(path), (stat := path.stat()).st_size, stat.st_mtime_ns] for path in code),
-            "text": Sha256.of(one.text.encode()).hex,
-            "symbol": one.symbol,
-            "policy": repr(policy),
-        }
-    )
+@dataclass(frozen=True)
+class Question:
+    """All that decides a verdict. Equal questions, equal verdicts."""
+
+    text: str  # the digest of the module's text
+    symbol: str
+    policy: str
+    judge: str
+
+    def file(self, cache: Path) -> Path:
+        """Where the answer is kept."""
+        return cache / kept.FOLDER / f"{fingerprint(self.to_json()).hex}.verdict.json"
+
+    def to_json(self) -> dict[str, object]:
+        """The question as a JSON object."""
+        return {"format": FORMAT, **vars(self)}
 
 
-def load(cache: Path, key: Sha256) -> Outcome | None:
+def question(one: Emitted, policy: Policy) -> Question:
+    """What is to be judged, by the code that is there now."""
+    return Question(Sha256.of(one.text.encode()).hex, one.symbol, repr(policy), made_by.judge().hex)
+
+
+def load(cache: Path, asked: Question) -> Outcome | None:
     """The kept verdict, or None."""
     try:
-        raw = json.loads(_file(cache, key).read_bytes())
-        if fingerprint(raw["outcome"]).hex != raw["sha256"]:
+        body = kept.read(asked.file(cache))
+        if body["question"] != asked.to_json():
             return None
-        one = raw["outcome"]
+        one = body["outcome"]
         return Outcome(
             one["name"],
             tuple(_finding(finding) for finding in one["findings"]),
@@ -52,22 +57,22 @@ def load(cache: Path, key: Sha256) -> Outcome | None:
             one["functions"],
             one["calls"],
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except kept.FAULTS:
         return None
 
 
-def save(cache: Path, key: Sha256, outcome: Outcome) -> None:
+def save(cache: Path, asked: Question, outcome: Outcome) -> None:
     """Keep a verdict, unless the module could not be read. Raises AirError where the disk takes no file."""
     if outcome.error is not None:
         return
-    body = {
+    said = {
         "name": outcome.name,
         "findings": [one.to_json() for one in outcome.findings],
         "kernels": [row.to_json() for row in outcome.kernels],
         "functions": outcome.functions,
         "calls": outcome.calls,
     }
-    kept.write(_file(cache, key), json.dumps({"sha256": fingerprint(body).hex, "outcome": body}))
+    kept.write(asked.file(cache), kept.whole({"question": asked.to_json(), "outcome": said}))
 
 
 def at_kernel(outcome: Outcome, one: Emitted) -> Outcome:
@@ -77,10 +82,6 @@ def at_kernel(outcome: Outcome, one: Emitted) -> Outcome:
         for found in outcome.findings
     )
     return replace(outcome, findings=findings)
-
-
-def _file(cache: Path, key: Sha256) -> Path:
-    return cache / kept.FOLDER / f"{key.hex}.verdict.json"
 
 
 def _finding(raw: Mapping[str, object]) -> AirFinding:

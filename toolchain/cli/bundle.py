@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from toolchain import installed
+from toolchain import cores, installed
 from toolchain import regenerate as operation
 from toolchain.build import recorder
 from toolchain.bundle import manifest as manifests
@@ -70,7 +69,7 @@ def regenerate(
         job = Job(
             tools=_tools(used),
             state=settings.paths.cache / warm_bundle.FOLDER,
-            jobs=jobs or _processors(),
+            jobs=jobs or cores.usable(),
             targets=frozenset(Target.of_language(name) for name in targets) or None,
             check=check,
             progress=progress,
@@ -130,13 +129,6 @@ def _lines(outcome: Outcome, *, check: bool) -> list[tuple[str, str | None, str]
     else:
         lines.append(("current ", "green", f"{name}: {outcome.kept} kept"))
     return lines + [("", None, f"  without {escaped(reason)}") for reason in outcome.left_out]
-
-
-def _processors() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
 
 
 def _used(settings: Settings, pins: PinSet) -> dict[str, Toolchain]:

@@ -20,6 +20,8 @@ from toolchain.findings import Finding
 from toolchain.pins import Archive, PinSet, require_minimum
 from toolchain.platforms import Platform
 from toolchain.sources.cache import contents as operation
+from toolchain.sources.cache import made
+from toolchain.sources.cache.made import Made
 from toolchain.sources.cache.store import Store
 from toolchain.sources.trees import staging
 
@@ -44,7 +46,10 @@ def path_(settings: Settings) -> None:
 @cache.command("list")
 @with_settings
 def list_(settings: Settings) -> None:
-    """List the archives in the cache, and which pins use them. Nothing is hashed: see `verify`."""
+    """List the archives in the cache, and which pins use them, and what checks and bundles left there to be faster.
+
+    No archive is hashed: see `verify`.
+    """
     settings.require_given()
     store = Store(settings.paths.cache)
     users = _users(load_pins(settings))
@@ -61,7 +66,7 @@ def list_(settings: Settings) -> None:
             }
             for entry in entries
         ]
-        document.show({"cache": str(store.root), "archives": rows})
+        document.show({"cache": str(store.root), "archives": rows, "made": _made_json(settings)})
         return
     for entry in entries:
         name = escaped(entry.record.file_name) if entry.record else "(no record)"
@@ -69,6 +74,10 @@ def list_(settings: Settings) -> None:
         say(f"{entry.sha256}  {size_text(entry.size_bytes):>10}  {name}  [{pins}]")
     total = sum(entry.size_bytes for entry in entries)
     say(f"{count(len(entries), 'archive')}, {size_text(total)} in {store.root}", err=True)
+    for folder, files in _made(settings).items():
+        said = ", ".join(count(number, kind) for kind, (number, _) in made.totals(files).items())
+        if said:
+            say(f"{folder}/: {said}, {size_text(sum(one.size_bytes for one in files))}", err=True)
 
 
 @cache.command()
@@ -111,7 +120,8 @@ def add(settings: Settings, files: tuple[Path, ...], unpinned: bool, attestation
 @click.option("--stat", is_flag=True, help="Look at installed files by size, mode and time only.")
 @with_settings
 def verify(settings: Settings, stat: bool) -> None:
-    """Hash every archive and every installed file again, and name everything that interrupted work left.
+    """Hash every archive and every installed file again, and what was kept of checks and bundles; name everything that
+    interrupted work left.
 
     Attestations that pins demand of the archives are verified again, too. Exit code 1 when anything is not as it
     should be.
@@ -120,6 +130,8 @@ def verify(settings: Settings, stat: bool) -> None:
     store = Store(settings.paths.cache)
     findings = operation.verify(store, jobs=_JOBS)
     findings += operation.unattested(store, [one for pin in load_pins(settings).pins for one in pin.archives])
+    for files in _made(settings).values():
+        findings += made.findings(files)
     findings += installed.verify(settings.paths.toolchains, full=not stat)
     good = f"every archive in {settings.paths.cache} and every file in {settings.paths.toolchains} is as it should be"
     _report(settings, findings, good)
@@ -150,7 +162,8 @@ def _print_findings(findings: Sequence[Finding]) -> None:
 @click.option("-n", "--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
 @with_settings
 def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None:
-    """Remove what no pin of this pins file names, and what interrupted work left.
+    """Remove what no pin of this pins file names, what was kept of sources or by a build that are no longer there, and
+    what interrupted work left.
 
     A cache that several projects share may hold what only the others pin: look with --dry-run first. Exit code 1 when a
     folder lies where a file belongs: it stays, and is named.
@@ -160,6 +173,11 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
     left = installed.leftovers(settings.paths.toolchains)
     pruned = operation.prune(Store(settings.paths.cache), keep=keep, damaged=damaged, dry_run=dry_run)
     gone = list(pruned.removed)
+    for files in _made(settings).values():
+        doomed = made.removals(files, every=every, damaged=damaged)
+        gone += doomed
+        if not dry_run:
+            made.remove(doomed)
     for path in left:
         gone.append(operation.Removal(path, 0, "what a killed installation left"))
         if not dry_run:
@@ -182,6 +200,23 @@ def prune(settings: Settings, every: bool, damaged: bool, dry_run: bool) -> None
         _print_findings(pruned.findings)
     if pruned.findings:
         raise click.exceptions.Exit(1)
+
+
+def _made(settings: Settings) -> dict[str, list[Made]]:
+    """What can be made again, by its folder in the cache."""
+    from toolchain.air import contents as air
+    from toolchain.air import kept
+    from toolchain.bundle import contents as bundles
+
+    cache = settings.paths.cache
+    return {kept.FOLDER: air.files(cache), bundles.FOLDER: bundles.files(cache)}
+
+
+def _made_json(settings: Settings) -> dict[str, object]:
+    return {
+        folder: {kind: {"files": number, "size_bytes": size} for kind, (number, size) in made.totals(files).items()}
+        for folder, files in _made(settings).items()
+    }
 
 
 def _size_below(folder: Path) -> int:

@@ -13,9 +13,10 @@ from toolchain import __version__
 from toolchain.cli import document
 from toolchain.cli.annotations import annotation
 from toolchain.cli.check_air import air
-from toolchain.cli.options import Settings, with_settings
+from toolchain.cli.options import Settings, fail_on_option, with_settings
 from toolchain.cli.text import count, escaped, say
 from toolchain.errors import BundleError
+from toolchain.rules.rule import FAIL_ON, Severity, fails
 
 if TYPE_CHECKING:
     from toolchain.bundle.model import Bundle
@@ -33,6 +34,7 @@ class Checked:
 
     report: Report
     validations: Sequence[Validation]
+    fail_on: Severity
 
     @property
     def findings(self) -> tuple[BundleFinding, ...]:
@@ -42,7 +44,11 @@ class Checked:
     @property
     def ok(self) -> bool:
         """Whether nothing fails."""
-        return not any(finding.fails for finding in self.findings)
+        return not any(map(self.fails, self.findings))
+
+    def fails(self, finding: BundleFinding) -> bool:
+        """Whether the check fails because of a finding."""
+        return fails(finding, self.fail_on)
 
     def count(self, severity: str) -> int:
         """Findings of a severity that nothing allows."""
@@ -58,6 +64,7 @@ class Checked:
         return {
             "file": self.report.file,
             "ok": self.ok,
+            "fail_on": self.fail_on.value,
             "profiles": list(self.report.profiles),
             "counts": {**{word: self.count(word) for word in _COLOURS}, "allowed": self.allowed},
             "findings": [finding.to_json() for finding in self.findings],
@@ -83,6 +90,7 @@ check.add_command(air)
     help="Also keep a profile's limits (roadmap-2024, turing, …); repeat.",
 )
 @click.option("--deep", is_flag=True, help="Also ask the outside validators that are installed.")
+@fail_on_option
 @click.option(
     "--format",
     "form",
@@ -91,11 +99,18 @@ check.add_command(air)
     help="How findings are printed [text].",
 )
 @with_settings
-def bundle(settings: Settings, files: tuple[Path, ...], profiles: tuple[str, ...], deep: bool, form: str) -> None:
+def bundle(
+    settings: Settings,
+    files: tuple[Path, ...],
+    profiles: tuple[str, ...],
+    deep: bool,
+    fail_on: Severity | None,
+    form: str,
+) -> None:
     """Check shader bundles, without a GPU, by the rules of docs/bundle-rules.md.
 
-    Exit code 1 when there is an error that nothing allows; warnings and notes are printed and fail nothing. 18 when a
-    file cannot be read; every file is looked at.
+    Exit code 1 for errors and warnings that the manifest does not allow, 18 when a file cannot be read; every file is
+    looked at.
     """
     from toolchain.bundle.rules.checking import PROFILES, check_file
 
@@ -110,7 +125,8 @@ def bundle(settings: Settings, files: tuple[Path, ...], profiles: tuple[str, ...
         except BundleError as error:
             unreadable.append(error)
             continue
-        checked.append(Checked(report, _validations(settings, report.bundle) if deep and report.bundle else ()))
+        validations = _validations(settings, report.bundle) if deep and report.bundle else ()
+        checked.append(Checked(report, validations, fail_on or FAIL_ON))
     _PRINTERS["json" if settings.json else form](checked, unreadable, settings)
     if unreadable:
         raise click.exceptions.Exit(BundleError.exit_code)
@@ -165,7 +181,7 @@ def _text(checked: Sequence[Checked], unreadable: Sequence[BundleError], setting
     told: set[str] = set()  # rules whose mending was printed: once is enough
     for one in checked:
         for finding in one.findings:
-            if not (settings.quiet and not finding.fails):
+            if not (settings.quiet and not one.fails(finding)):
                 _print_finding(one.report.file, finding, mend=finding.rule not in told)
                 told.add(finding.rule)
         for validation in one.validations:

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from toolchain import __version__
+from toolchain import __version__, cores
 from toolchain.cli import document, progress
 from toolchain.cli.annotations import annotation
-from toolchain.cli.options import Settings, with_settings
+from toolchain.cli.options import Settings, fail_on_option, with_settings
 from toolchain.cli.text import count, escaped, say
 from toolchain.errors import AirError
+from toolchain.rules.rule import Severity, fails
 
 if TYPE_CHECKING:
     from toolchain.air.config import Project
@@ -41,12 +42,12 @@ class Run:
     findings: tuple[AirFinding, ...]
     kernels: tuple[KernelSummary, ...]
     errors: tuple[AirError, ...]
-    fail_on: str
+    fail_on: Severity
+    profiles: tuple[str, ...]
 
     def fails(self, finding: AirFinding) -> bool:
         """Whether the check fails because of a finding."""
-        words = ("error",) if self.fail_on == "error" else ("error", "warning")
-        return not finding.allowed and finding.severity.value in words
+        return fails(finding, self.fail_on)
 
     @property
     def ok(self) -> bool:
@@ -63,7 +64,14 @@ class Run:
 @click.option("--project", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Project folder [.].")
 @click.option("--target", help="What Mojo compiles for [metal:4].")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes [one for each core].")
-@click.option("--fail-on", type=click.Choice(["error", "warning"]), help="What ends with exit code 1 [warning].")
+@click.option(
+    "--profile",
+    "profiles",
+    multiple=True,
+    metavar="NAME",
+    help="Also what a GPU or a system takes (apple4 to apple9, mac2, macos11 to macos27); repeat.",
+)
+@fail_on_option
 @click.option("--baseline", type=click.Path(dir_okay=False, path_type=Path), help="Fail where a kernel grew.")
 @click.option("--save-baseline", type=click.Path(dir_okay=False, path_type=Path), help="Write the baseline anew.")
 @click.option("--graph", metavar="KERNEL", help="Draw this kernel's calls, as SVG, to the file of -o.")
@@ -83,7 +91,8 @@ def air(
     project: Path,
     target: str | None,
     jobs: int | None,
-    fail_on: str | None,
+    profiles: tuple[str, ...],
+    fail_on: Severity | None,
     baseline: Path | None,
     save_baseline: Path | None,
     graph: str | None,
@@ -94,8 +103,8 @@ def air(
     """Check AIR (.ll, .air, .bc, .metallib), or what the pinned Mojo makes of .mojo, by the rules of docs/air-rules.md.
 
     A .mojo file with a main is built as a program; of any other, every kernel that it launches is compiled. Without
-    PATHS, what [air] in the project's toolchain.toml names. Exit code 1 for findings, 17 for what cannot be
-    read; every file is looked at.
+    PATHS, what [air] in the project's toolchain.toml names. Exit code 1 for errors and warnings that the project does
+    not allow, 17 for what cannot be read; every file is looked at.
     """
     from toolchain.air import baseline as baselines
     from toolchain.air import config, files
@@ -104,9 +113,9 @@ def air(
     if (graph is None) != (output is None):
         raise click.UsageError("--graph KERNEL and -o FILE go together")
     before = _configuration(os.path.abspath(project / config.FILE_NAME))  # noqa: PTH100
-    asked = config.load(project)
+    asked = _with_profiles(config.load(project), profiles)
     known = baselines.load(baseline) if baseline else None
-    number = jobs or os.cpu_count() or 1
+    number = jobs or cores.usable()
     sources, rest = _parted(paths or _project_paths(asked))
     todo, errors = _units(rest, files.units)
     outcomes = _checked(todo, asked.policy, number, quiet=settings.quiet)
@@ -125,7 +134,8 @@ def air(
         findings=tuple(ordered(findings)),
         kernels=kernels,
         errors=(*errors, *(one.error for one in outcomes if one.error)),
-        fail_on=fail_on or asked.fail_on.value,
+        fail_on=fail_on or asked.fail_on,
+        profiles=asked.policy.profiles,
     )
     if save_baseline:
         _write(save_baseline, baselines.dump(kernels).encode())
@@ -151,6 +161,17 @@ class Mojo:
     errors: Sequence[AirError] = ()
     made_of: Sequence[Reached] = ()
     root: str = ""
+
+
+def _with_profiles(asked: Project, profiles: Sequence[str]) -> Project:
+    """The project with more profiles demanded."""
+    from toolchain.air.rules.profiles import PROFILES
+
+    unknown = [name for name in profiles if name not in PROFILES]
+    if unknown:
+        raise click.BadParameter(f"{unknown[0]!r}: expected one of {', '.join(PROFILES)}", param_hint="--profile")
+    every = tuple(dict.fromkeys((*asked.policy.profiles, *profiles)))
+    return replace(asked, policy=replace(asked.policy, profiles=every))
 
 
 def _parted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
@@ -180,12 +201,12 @@ def _mojo(settings: Settings, sources: Sequence[Path], asked: Project, target: s
         except AirError as error:
             return Mojo(errors=[error])
     units = [files.Unit(kept.module_file(cache, one.text), kernel=one.symbol) for one in made.modules]
-    keys = [verdicts.key_of(one, asked.policy) for one in made.modules]
-    outcomes = [verdicts.load(cache, key) for key in keys]
+    questions = [verdicts.question(one, asked.policy) for one in made.modules]
+    outcomes = [verdicts.load(cache, one) for one in questions]
     missing = [at for at, one in enumerate(outcomes) if one is None]
     checked = _checked([units[at] for at in missing], asked.policy, jobs, quiet=settings.quiet)
     for at, outcome in zip(missing, checked, strict=True):
-        verdicts.save(cache, keys[at], outcome)
+        verdicts.save(cache, questions[at], outcome)
         outcomes[at] = outcome
     named = [verdicts.at_kernel(one, by) for one, by in zip(outcomes, made.modules, strict=True) if one is not None]
     return Mojo(units, named, made.findings, (), made.made_of, str(mojo_compiler.program.parent.parent))
@@ -197,12 +218,14 @@ def _arguments() -> list[str]:
 
 def _keep_receipt(made: Mojo, named: Sequence[str], run: Run, settings: Settings, before: str) -> None:
     """Keep what this check said, for the next one with the same arguments; `before` is its configuration's state."""
+    from toolchain.air import made_by
     from toolchain.cli import warm_air
 
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         _text(run, settings)
     inputs = [*named, *(path for one in made.made_of for path in (*one.files, *one.absent))]
+    inputs += [str(path) for path in (made_by.scanner(), *made_by.llvm_files())]
     with contextlib.suppress(OSError):  # then the next run is as slow as this one
         warm_air.keep(
             _arguments(),
@@ -341,7 +364,8 @@ def _json(run: Run, settings: Settings) -> None:
     document.show(
         {
             "ok": run.ok,
-            "fail_on": run.fail_on,
+            "fail_on": run.fail_on.value,
+            "profiles": list(run.profiles),
             "modules": run.modules,
             "functions": run.functions,
             "calls": run.calls,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from toolchain.cli import progress as drawing
+from toolchain.cli.netrc import require_netrc
 from toolchain.cli.options import Settings
 from toolchain.digest import Sha256
 from toolchain.pins import Archive, IndexSource
@@ -63,6 +64,8 @@ class _MachineIndexes:
 @contextlib.contextmanager
 def open_fetching(settings: Settings, *, jobs: int | None = None) -> Iterator[Fetching]:
     """Fetching as the settings ask for it; progress is drawn on stderr while the block runs."""
+    if not settings.offline:
+        require_netrc()
     network = None if settings.offline else Network(_MachineIndexes())
     with drawing.shown(quiet=settings.quiet) as progress:
         yield Fetching(Store(settings.paths.cache), network, progress, jobs or fetch.JOBS, settings.repeat)

@@ -13,6 +13,7 @@ import click
 
 from toolchain.cli import locations
 from toolchain.paths import Paths
+from toolchain.rules.rule import FAIL_ON, Severity
 
 R = TypeVar("R")
 
@@ -105,4 +106,14 @@ def with_settings(command: Callable[..., R]) -> Callable[..., R]:
     return wrapper
 
 
-__all__ = ["Settings", "make_settings", "with_settings"]
+def fail_on_option(command: Callable[..., R]) -> Callable[..., R]:
+    """Give a check the option `--fail-on`; it receives `fail_on`, a Severity, or None where the option is not given."""
+    return click.option(
+        "--fail-on",
+        type=click.Choice([Severity.ERROR.value, Severity.WARNING.value]),
+        callback=lambda context, parameter, given: Severity(given) if given else None,
+        help=f"The least severity that ends with exit code 1, where nothing allows the finding [{FAIL_ON.value}].",
+    )(command)
+
+
+__all__ = ["Settings", "fail_on_option", "make_settings", "with_settings"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from toolchain.cli import document
+from toolchain.cli.netrc import require_netrc
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import complete_pin, load_pins, pin_files
 from toolchain.cli.text import count, escaped, say
@@ -88,6 +90,7 @@ def show(settings: Settings, name: str, profile: str | None) -> None:
 def check(settings: Settings, online: bool) -> None:
     """Check the pins file and the patches folder. Exit code 1 when something is wrong."""
     from toolchain import pins_check
+    from toolchain.cli import progress as drawing
     from toolchain.sources.cache import contents as cache
     from toolchain.sources.cache.store import Store
 
@@ -103,12 +106,11 @@ def check(settings: Settings, online: bool) -> None:
     findings += cache.unattested(store, archives)
     if online:
         from toolchain.cli.indexes import machine_indexes
-        from toolchain.sources.network.probe import open_session
+        from toolchain.sources.network.download import Network
 
-        with open_session() as session:
-            findings += pins_check.check_online(
-                pinned, indexes=machine_indexes(), session=session, progress=_Lines(quiet=settings.quiet)
-            )
+        require_netrc()
+        with drawing.shown(quiet=settings.quiet) as progress:
+            findings += pins_check.check_online(pinned, network=Network(machine_indexes()), progress=progress)
     fine = f"{pinned.origin} is in order: {count(len(pinned.pins), 'pin')}"
     if not online and (unseen := cache.unseen(store, archives)):
         fine += f"; {count(unseen, 'attested archive')} not in the cache, and --online was not given to look at theirs"
@@ -137,9 +139,11 @@ def update(
     Comments and order stay. When one digest cannot be had, nothing is written.
     """
     from toolchain import pins_update
+    from toolchain.cli import progress as drawing
     from toolchain.cli.indexes import machine_indexes
+    from toolchain.pins import rewrite
     from toolchain.pins.file import parse
-    from toolchain.sources.network.probe import open_session
+    from toolchain.sources.network.download import Network
 
     _check_version(version, "VERSION")
     if settings.pins_file is None:
@@ -156,47 +160,37 @@ def update(
             f"{pinned.where(pin)}: {name} is overridden here, so what you would get is not what you would update",
             hint=f"remove it from {pin.overridden} first",
         )
-    text = settings.pins_file.read_bytes().decode("utf-8")
-    with open_session() as session:
+    require_netrc()
+    path, indexes = settings.pins_file, machine_indexes()
+    with contextlib.ExitStack() as stack:
+        progress = stack.enter_context(drawing.shown(quiet=settings.quiet))
+        if dry_run:
+            before = rewrite.read(path)
+        else:
+            purpose = f"toolchain pins update {name}"
+            before = stack.enter_context(rewrite.locked(path, purpose=purpose, on_wait=progress.note))
         updated = pins_update.update(
-            text,
-            str(settings.pins_file),
-            _one(parse(text.encode("utf-8"), str(settings.pins_file)), name, profile),
+            before.text,
+            str(path),
+            _one(parse(before.data, str(path)), name, profile),
             version,
             packages=_package_versions(packages),
             platform=platform,
-            indexes=machine_indexes(),
-            session=session,
-            progress=_Lines(quiet=settings.quiet),
+            indexes=indexes,
+            network=Network(indexes),
+            progress=progress,
         )
-    if not dry_run:
-        pins_update.write(settings.pins_file, updated.text, before=text)
+        written = updated.changed and not dry_run
+        if written:
+            before.replace(updated.text)
     if settings.json:
-        document.show({**updated.to_json(), "written": not dry_run})
+        document.show({**updated.to_json(), "written": written})
+        return
+    _show_update(updated)
+    if updated.changed:
+        say(f"{path}: " + ("written" if written else "not written (--dry-run)"), err=True)
     else:
-        _show_update(updated)
-        say(f"{settings.pins_file}: " + ("not written (--dry-run)" if dry_run else "written"), err=True)
-
-
-class _Lines:
-    """Progress as plain lines on stderr: asking takes moments, and what is downloaded here is not kept."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-
-    def start(self, key: str, label: str, total_bytes: int | None) -> None:
-        size = f" ({total_bytes:,} bytes)" if total_bytes else ""
-        self.note(f"downloading {label}{size} to hash it")
-
-    def advance(self, key: str, count_bytes: int) -> None: ...
-
-    def step(self, key: str, done: int, total: int) -> None: ...
-
-    def finish(self, key: str, outcome: str) -> None: ...
-
-    def note(self, text: str) -> None:
-        if not self._quiet:
-            say(text, err=True)
+        say(f"{path}: nothing to change", err=True)
 
 
 def _of_profile(pinned: PinSet, profile: str | None) -> list[Pin]:

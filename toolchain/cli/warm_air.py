@@ -1,15 +1,18 @@
 """The warm path of `toolchain check air`: a check of Mojo sources that passed, while nothing that it read has changed.
 
 As in `warm`, whatever is not plain goes the ordinary way. What is compared is the stat state of the sources, of the
-places where imports would be found first, of the configuration, the pins, the compiler's root and this package's rules.
+places where imports would be found first, of the configuration, the pins, the compiler's root, and of this package's
+code, its scanner and LLVM.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import sys
 
 from toolchain import __version__, receipt
+from toolchain.air import answers
 from toolchain.cli import locations, warm
 from toolchain.receipt import Receipt
 from toolchain.sources.trees import tree_stat
@@ -18,15 +21,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_CODE = ("cli/check_air.py", "cli/mojo.py", "cli/warm_air.py", "install.py")
-_VALUES = ("--root", "--pins", "--cache", "--project", "--target", "--jobs", "-j", "--fail-on")
+# What is read, asked and said when nothing is as it was: all but bundles and the host.
+_CODE = ("air", "build/process.py", "cli", "findings.py", "install.py", "installed.py", "pins", "rules", "toml")
+_VALUES = ("--root", "--pins", "--cache", "--project", "--target", "--jobs", "-j", "--fail-on", "--profile")
 
 
 def nothing_changed(arguments: list[str]) -> bool:
     """Whether the check with ARGUMENTS, after `check air`, passed and would again; if so, its words are printed."""
     path = place(arguments)
     kept = receipt.read(path) if path is not None else None
-    if kept is None:
+    if kept is None or not answers.whole(kept):
         return False
     inputs = kept.state.partition("\n")[0]
     if kept.state != state(arguments, inputs) or not tree_stat.unchanged(kept.root):
@@ -59,9 +63,9 @@ def state(arguments: list[str], inputs: str) -> str:
     described = receipt.state(
         tool="check air",
         version=__version__,
-        profile="",
-        files=(pins, local, *locations.own_code(*_CODE), *inputs.split("\0")),
-        folders=(os.path.join(patches, "mojo"), *locations.own_code("air", "rules")),
+        profile=sys.prefix,  # which scanner and which LLVM are imported
+        files=(pins, local, *inputs.split("\0")),
+        folders=(os.path.join(patches, "mojo"), *locations.own_code(*_CODE)),
         variables={},
         search_path="",
     )
@@ -80,4 +84,4 @@ def keep(arguments: list[str], *, root: str, inputs: Iterable[str], said: str, u
         return
     now = state(arguments, names)
     if unchanged():
-        receipt.write(path, Receipt(root, "", said.replace("\n", "\0"), now))
+        receipt.write(path, answers.sealed(Receipt(root, "", said.replace("\n", "\0"), now)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from enum import Enum, IntEnum
 from pathlib import PurePosixPath
@@ -108,6 +108,12 @@ class Archive:
     links: tuple[tuple[PurePosixPath, PurePosixPath], ...] = ()
     evidence: str = ""
     attestation: Attestation | None = None
+    origin: str = field(default="", compare=False)  # the file that pins it, as messages show it
+
+    @property
+    def where(self) -> str:
+        """`file:line` of what pins it."""
+        return f"{self.origin}:{self.line}" if self.origin else f"line {self.line}"
 
     def __post_init__(self) -> None:
         if (self.attestation is not None) != (self.verification is Verification.ATTESTED):

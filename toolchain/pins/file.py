@@ -251,6 +251,7 @@ def _archive(table: PinTable, pin: PinTable, inherited: _Shared, pin_version: st
         links=links,
         evidence=shared.evidence,
         attestation=attestation,
+        origin=table.problems.name,
     )
 
 

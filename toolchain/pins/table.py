@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+from toolchain.addresses import hide_login, is_allowed
 from toolchain.digest import Sha256
 from toolchain.pins import IndexKind, IndexSource, Place, UrlSource
 from toolchain.pins.spdx import check_expression
@@ -14,8 +15,6 @@ from toolchain.toml.table import Table, kind_of
 
 Link = tuple[PurePosixPath, PurePosixPath]
 
-# Bytes to this machine cannot be changed on their way, so a mirror here needs no TLS (as browsers see it, too).
-_LOOPBACK = frozenset({"127.0.0.1", "::1"})  # what is fetched from; `localhost` can be made to mean another
 _UNSAFE_IN_NAMES = re.compile(r'[\x00-\x1f\x7f/\\:*?"<>|]')
 _NO_BLANKS = re.compile(r"[^\s\x00-\x1f\x7f]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -96,11 +95,6 @@ class PinTable(Table):
             if not _VARIABLE.fullmatch(name):
                 self.problems.add(where, f"{self.title}: {key}: {name!r} is no name of an environment variable")
                 continue
-            if name == "PATH":  # set as a whole, it would leave a shell without its commands
-                self.problems.add(
-                    where, f"{self.title}: {key}: PATH is not set; 'bin' names the folders that go before it"
-                )
-                continue
             wrong = [one for one in (value if isinstance(value, list) else [value]) if not _is_variable_text(one)]
             if wrong or value == []:
                 seen = repr(wrong[0]) if wrong and isinstance(wrong[0], str) else kind_of(wrong[0] if wrong else value)
@@ -108,6 +102,11 @@ class PinTable(Table):
                     where,
                     f"{self.title}: {key}.{name}: expected text, or a list of folders, in which only {{root}} has "
                     f"braces, got {seen}",
+                )
+                continue
+            if name.upper() == "PATH":  # set as a whole, it would leave a shell without its commands
+                self.problems.add(
+                    where, f"{self.title}: {key}: PATH is not set; 'bin' names the folders that go before it"
                 )
                 continue
             found.append((name, tuple(value) if isinstance(value, list) else value))
@@ -147,7 +146,7 @@ class PinTable(Table):
         urls = self.texts(key, what="https URLs")
         for url in urls:
             if wrong := _wrong_url(url):
-                self.problem(key, f"{key}: expected an https URL, got {_without_credentials(url)!r}: {wrong}")
+                self.problem(key, f"{key}: expected an https URL, got {hide_login(url)!r}: {wrong}")
         return tuple(urls)
 
     def attestation(self, key: str) -> AttestationKeys:
@@ -160,7 +159,7 @@ class PinTable(Table):
         form = "the URL of a workflow, or what else the signer's certificate holds, without blanks"
         issuer = entry.text("issuer")
         if issuer is not None and (wrong := _wrong_url(issuer)):
-            entry.problem("issuer", f"issuer: expected an https URL, got {_without_credentials(issuer)!r}: {wrong}")
+            entry.problem("issuer", f"issuer: expected an https URL, got {hide_login(issuer)!r}: {wrong}")
         return AttestationKeys(
             identity=entry.text("identity", pattern=_NO_BLANKS, form=form),
             issuer=issuer,
@@ -218,13 +217,7 @@ def _wrong_url(url: str) -> str | None:
         return "it names no host"
     if parts.fragment:
         return "it has a '#' part"
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK):
-        return None
-    return f"its scheme is {parts.scheme!r}"
-
-
-def _without_credentials(url: str) -> str:
-    return re.sub(r"//[^/@]*@", "//***@", url)
+    return None if is_allowed(url) else f"its scheme is {parts.scheme!r}"
 
 
 def _is_variable_text(value: object) -> bool:

@@ -7,11 +7,37 @@ from typing import Protocol
 
 
 class Severity(str, Enum):
-    """How bad it is: an error fails the check."""
+    """How bad it is. An error is wrong, a warning may be meant, a note is never to be acted on alone."""
 
     ERROR = "error"
     WARNING = "warning"
     NOTE = "note"
+
+    @property
+    def rank(self) -> int:
+        """0 for the worst."""
+        return _RANKS[self]
+
+
+_RANKS = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+
+# A warning that nobody looks at is no warning: it is mended, or allowed with a reason.
+FAIL_ON = Severity.WARNING
+"""The least severity that ends a check with exit code 1, where nothing else is asked for."""
+
+
+class Judged(Protocol):
+    """A finding, with its severity and the reason of what allows it, empty where nothing does."""
+
+    @property
+    def severity(self) -> Severity: ...
+    @property
+    def allowed(self) -> str: ...
+
+
+def fails(finding: Judged, fail_on: Severity = FAIL_ON) -> bool:
+    """Whether a check ends with exit code 1 because of a finding: as severe as `fail_on` or worse, and not allowed."""
+    return not finding.allowed and finding.severity.rank <= fail_on.rank
 
 
 class Described(Protocol):

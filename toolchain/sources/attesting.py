@@ -7,19 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from toolchain.errors import AttestationError, FetchError
+from toolchain.addresses import without_credentials
+from toolchain.errors import FetchError
 from toolchain.pins import Archive, IndexSource
 from toolchain.progress import Progress
+from toolchain.sources.cache import attestation
 from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES
-from toolchain.sources.network.download import Network, one_error
-from toolchain.sources.network.http import TransferError, without_credentials
-from toolchain.sources.network.retry import (
-    ATTEMPTS,
-    LONGEST_RETRY_AFTER_S,
-    TRANSIENT_STATUS,
-    pause_s,
-    retry_after_s,
-)
+from toolchain.sources.network.download import Network
+from toolchain.sources.network.failure import TransferError
+from toolchain.sources.network.mirrors import first_that_has_it
 
 T = TypeVar("T")
 
@@ -32,6 +28,10 @@ class _Address:
     auth: tuple[str, str] | None = field(default=None, repr=False)
     ca_bundle: Path | None = None
     plain_http: bool = False
+
+    @property
+    def shown(self) -> str:
+        return without_credentials(self.url)
 
 
 def bring_document(
@@ -47,17 +47,15 @@ def bring_document(
     Raises AttestationError where a document was had and none was accepted; FetchError where none could be had.
     `stop` raises where the work is to end.
     """
-    addresses = _addresses(archive, network)
-    failures: list[TransferError | AttestationError] = []
-    for address in addresses:
-        stop()
-        try:
-            return accept(_get(address, network, progress, stop))
-        except (TransferError, AttestationError) as error:
-            if isinstance(error, AttestationError) and error.details["reason"] == "library":
-                raise
-            failures.append(error)
-    raise one_error(failures, f"{archive.file_name}: no address of its attestation has one that is right")
+    attestation.require_library()
+    return first_that_has_it(
+        _addresses(archive, network),
+        lambda address: accept(_get(address, network)),
+        what=f"the attestation of {archive.file_name} ({archive.where})",
+        timing=network.timing,
+        progress=progress,
+        stop=stop,
+    )
 
 
 def _addresses(archive: Archive, network: Network) -> list[_Address]:
@@ -77,43 +75,19 @@ def _addresses(archive: Archive, network: Network) -> list[_Address]:
     return [_Address(located.attestation, located.attestation_auth, located.ca_bundle, plain_http)]
 
 
-def _get(address: _Address, network: Network, progress: Progress, stop: Callable[[], None]) -> bytes:
-    """The document at an address, asked for again where that may help."""
-    timing = network.timing
-    failures = 0
-    while True:
-        try:
-            return _ask(address, network)
-        except TransferError as error:
-            stop()
-            failures += 1
-            if not error.retryable or failures >= ATTEMPTS:
-                raise
-            asked_s = retry_after_s(error.retry_after, timing)
-            wait_s = pause_s(failures, timing) if asked_s is None else min(asked_s, LONGEST_RETRY_AFTER_S)
-            progress.note(f"{error.message}; trying again in {wait_s:.1f} s")
-            timing.sleep(wait_s)
-            stop()
-
-
-def _ask(address: _Address, network: Network) -> bytes:
-    shown = without_credentials(address.url)
+def _get(address: _Address, network: Network) -> bytes:
     answer = network.client.get(
         address.url, auth=address.auth, ca_bundle=address.ca_bundle, plain_http=address.plain_http
     )
     try:
         if answer.status != 200:
-            raise TransferError(
-                f"{shown}: the server answered HTTP {answer.status}",
-                retryable=answer.status in TRANSIENT_STATUS,
-                retry_after=answer.headers.get("retry-after"),
-            )
+            raise answer.refusal
         document = bytearray()
         piece = memoryview(bytearray(_PIECE_BYTES))
         while count := answer.body.read_into(piece):
             document += piece[:count]
             if len(document) > LARGEST_DOCUMENT_BYTES:
-                raise TransferError(f"{shown} sends more than {LARGEST_DOCUMENT_BYTES} bytes", retryable=False)
+                raise TransferError(f"{address.shown} sends more than {LARGEST_DOCUMENT_BYTES} bytes", retryable=False)
         return bytes(document)
     finally:
         answer.body.close()

@@ -10,8 +10,9 @@ from toolchain.errors import ToolchainError
 from toolchain.pins import Archive
 from toolchain.progress import Progress, Silent
 from toolchain.sources.cache.store import Holding, Incoming, State, Store, VerifiedArchive
-from toolchain.sources.network.download import Download, Network, one_error
-from toolchain.sources.network.http import TransferError
+from toolchain.sources.network.download import Download, Network
+from toolchain.sources.network.failure import TransferError
+from toolchain.sources.network.mirrors import one_error
 from toolchain.sources.offline import offline_error, unreadable_error
 from toolchain.sources.parallel import at_once
 

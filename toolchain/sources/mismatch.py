@@ -46,7 +46,7 @@ def check_size(archive: Archive, size_bytes: int) -> None:
     """Raise PinsError where bytes with the pinned digest have another size than the pin says."""
     if archive.size_bytes is not None and archive.size_bytes != size_bytes:
         raise PinsError(
-            f"{archive.file_name} (pinned in line {archive.line}): the bytes with the pinned SHA-256 are {size_bytes}, "
+            f"{archive.where}: {archive.file_name}: the bytes with the pinned SHA-256 are {size_bytes}, "
             f"and the pin says {archive.size_bytes}",
             hint=f"correct the size to {size_bytes}",
             details={"file": archive.file_name, "expected": archive.size_bytes, "seen": size_bytes},

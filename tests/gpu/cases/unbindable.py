@@ -38,6 +38,7 @@ refused("interface_buffer", "shapes", "interfaces", "struct")
 refused("pointer", "settings.values", "pointer", "StructuredBuffer")
 refused("pointer_in_buffer", "nodes[].next", "pointer")
 refused("unbounded", "images", "length")
+refused("array_of_arrays", "tables", "arrays of resources", "one dimension")
 refused("array_in_array", "layers.images", "array of structs")
 refused("buffer_array", "settings", "constant buffers", "StructuredBuffer")
 

@@ -15,7 +15,7 @@ from toolchain.air.rules.subject import Subject
     "verifier lets such a call pass; Apple's linker then dies of a segmentation fault that names nothing.",
     mend="Pass what the helper takes: hand over the pointer itself rather than a struct that holds it, mark the helper "
     "@always_inline, or do not return the pointer. Update Mojo, and report what is left with this call chain.",
-    source="modular/modular#7238; measured with mojo 1.2.0 (m01, m08)",
+    source="modular/modular#7238; observed with mojo 1.2.0 (m01, m08)",
 )
 def types(subject: Subject) -> Iterator[AirFinding]:
     """Each direct call against its callee's definition or declaration; types are equal or they are not."""
@@ -39,7 +39,7 @@ def types(subject: Subject) -> Iterator[AirFinding]:
     "whatever is called is declared or defined",
     why="A callee without a signature cannot be checked, and does not link.",
     mend="Declare it, or find out which step lost its declaration.",
-    source="LLVM Language Reference, call; modular/modular#7238",
+    source="LLVM Language Reference, `call` instruction",
 )
 def signatures(subject: Subject) -> Iterator[AirFinding]:
     """Names of callees, one finding for each function that calls one."""

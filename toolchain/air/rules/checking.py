@@ -6,15 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from toolchain.air.rules import calls, emission, entries, takes, verify, warnings
+from toolchain.air.rules import calls, demands, emission, entries, takes, verify, warnings
 from toolchain.air.rules.rule import RULES, AirFinding, Rule
 from toolchain.air.rules.subject import Limits, Subject
 from toolchain.rules.rule import Severity
 
 # Importing a family registers its rules.
-FAMILIES = (calls, verify, entries, emission, takes, warnings)
-
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
+FAMILIES = (calls, verify, entries, emission, takes, demands, warnings)
 
 
 @dataclass(frozen=True)
@@ -37,11 +35,12 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Policy:
-    """What a project makes of findings: raised severities, allowances, limits."""
+    """What a project makes of findings: raised severities, allowances, limits; and the profiles that it demands."""
 
     severities: tuple[tuple[str, Severity], ...] = ()
     allowances: tuple[Allowance, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    profiles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class KernelSummary:
 
 def rules() -> list[Rule]:
     """All rules, in their families' order."""
-    return sorted(RULES.values(), key=lambda one: ("ABCDEWG".index(one.id[4]), int(one.id[5:])))
+    return sorted(RULES.values(), key=lambda one: ("ABCDEPWG".index(one.id[4]), int(one.id[5:])))
 
 
 def check(subject: Subject, policy: Policy | None = None) -> list[AirFinding]:
@@ -87,7 +86,7 @@ def judged(findings: Iterable[AirFinding], policy: Policy) -> list[AirFinding]:
     made = []
     for finding in findings:
         raised = severities.get(finding.rule)
-        if raised is not None and finding.severity is not Severity.NOTE and _ORDER[raised] < _ORDER[finding.severity]:
+        if raised is not None and finding.severity is not Severity.NOTE and raised.rank < finding.severity.rank:
             finding = replace(finding, severity=raised)
         allowance = next((one for one in policy.allowances if one.covers(finding)), None)
         made.append(replace(finding, allowed=allowance.reason) if allowance else finding)
@@ -96,7 +95,7 @@ def judged(findings: Iterable[AirFinding], policy: Policy) -> list[AirFinding]:
 
 def ordered(findings: Iterable[AirFinding]) -> list[AirFinding]:
     """Worst first, allowed ones last."""
-    return sorted(findings, key=lambda one: (bool(one.allowed), _ORDER[one.severity], one.rule, one.file, one.line))
+    return sorted(findings, key=lambda one: (bool(one.allowed), one.severity.rank, one.rule, one.file, one.line))
 
 
 def summaries(subject: Subject) -> list[KernelSummary]:

@@ -14,7 +14,7 @@ MADE = describe(
     "give to Metal; in a program, one such kernel takes every other one down with it.",
     mend="Read the compiler's message in the finding: it is about this kernel alone. `double` and `Int` arguments are "
     "the usual cases; Metal has no double, and an argument has a fixed width.",
-    source="measured with mojo 1.1.0 and 1.2.0 (f01_f64)",
+    source="observed with mojo 1.1.0 and 1.2.0 (f01_f64)",
 ).id
 
 NAMES = describe(
@@ -24,6 +24,6 @@ NAMES = describe(
     "the host runs what it did not ask for.",
     mend="Give kernels, and modules with kernels, names of their own. A launch whose kernel cannot be told from the "
     "source is to name it.",
-    source="the rule of the project's issue; names measured with mojo 1.1.0",
+    source="a rule of this project (docs/air.md): one module a launch; names observed with mojo 1.1.0",
     limits="Mojo cuts names off and adds a hash: in a program, long names that begin alike are not told apart.",
 ).id

@@ -69,10 +69,11 @@ FAMILIES = {
     "C": "entries",
     "D": "emission",
     "E": "what Metal takes",
+    "P": "profiles",
     "W": "warnings",
     "G": "growth",
 }
-"""The letter after `AIR-`: gates A to E, whose findings are errors, warnings, and growth."""
+"""The letter after `AIR-`: gates A to E, whose findings are errors, demanded profiles, warnings, and growth."""
 
 
 def describe(

@@ -27,37 +27,36 @@ class Limits:
 @dataclass(frozen=True)
 class Subject:
     """A module under check. `expected` are the entries that it must have, where its maker told; `complaint` is what
-    LLVM says of it."""
+    LLVM says of it; `profiles` are names of those that are demanded.
+
+    `defined` are the functions with a body, `eventful` those of them that a fact is told of (in most modules of a
+    library none), `nested` whether any of them calls one of them. Nearly every rule asks, of thousands of modules in a
+    run: none of these is a cached property, which takes a lock.
+    """
 
     module: Module
     limits: Limits = field(default_factory=Limits)
     expected: tuple[str, ...] | None = None
     complaint: Complaint | None = None
+    profiles: tuple[str, ...] = ()
+    defined: tuple[Function, ...] = field(init=False)
+    eventful: tuple[Function, ...] = field(init=False)
+    nested: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look through the functions, once."""
+        functions = self.module.functions
+        defined = [one for one in functions.values() if one.defined]
+        bodies = {one.name for one in defined}
+        set_ = object.__setattr__  # the class is frozen
+        set_(self, "defined", tuple(defined))
+        set_(self, "eventful", tuple([one for one in defined if one.facts]))
+        set_(self, "nested", any(call.callee in bodies for one in defined for call in one.calls))
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         """What the metadata names."""
         return self.module.kernels
-
-    @cached_property
-    def defined(self) -> tuple[Function, ...]:
-        """The functions with a body."""
-        return tuple(one for one in self.module.functions.values() if one.defined)
-
-    @cached_property
-    def eventful(self) -> tuple[Function, ...]:
-        """Those of them that a fact is told of: of most libraries' modules, none."""
-        return tuple(one for one in self.defined if one.facts)
-
-    @cached_property
-    def nested(self) -> bool:
-        """Whether any function that is defined calls one that is."""
-        functions = self.module.functions
-        return any(
-            (callee := functions.get(call.callee)) is not None and callee.defined
-            for one in self.defined
-            for call in one.calls
-        )
 
     @cached_property
     def parents(self) -> Mapping[str, tuple[str, str]]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from toolchain.air.module import EXTERNALLY_DEFINED, FactKind
+from toolchain.air.rules.profiles import LIMITS_SOURCE
 from toolchain.air.rules.rule import AirFinding, rule
 from toolchain.air.rules.subject import Subject
 from toolchain.rules.rule import Severity
@@ -14,7 +15,6 @@ MAX_BUFFERS = 31
 MAX_THREADGROUP_BYTES = 32_768
 MAX_THREADGROUP_VARIABLES = 31
 
-_LIMITS_SOURCE = "Apple's Metal feature set tables (maximum entries in the buffer argument table, threadgroup memory)"
 _FOREIGN = re.compile(
     r"llvm\.(nvvm|amdgcn|r600|spv|dx|x86|aarch64|arm|wasm|hexagon|ppc|riscv|loongarch|mips|s390|ve|bpf|xcore|nvgpu)\."
 )
@@ -29,7 +29,7 @@ _PRINT_STRING = re.compile(r"static_string_[0-9a-f]+")
     why="An argument without a binding kind has no place that the host could put a value in; the kernel reads whatever "
     "is there, or Metal's compiler refuses it without a name. Mojo emits this for a SIMD that is passed by value.",
     mend="Pass the vector through a buffer, or as scalars.",
-    source="measured with mojo 1.2.0 (k02)",
+    source="observed with mojo 1.2.0 (k02_simd)",
 )
 def bound(subject: Subject) -> Iterator[AirFinding]:
     """Kinds of arguments; buffers must be pointers."""
@@ -78,7 +78,7 @@ def casts(subject: Subject) -> Iterator[AirFinding]:
     "a kernel has at most 31 buffers, at locations below 31",
     why="The buffer argument table has 31 entries; Metal dies on more, or the host cannot bind them.",
     mend="Put several arguments into one struct in a buffer, or split the kernel.",
-    source=f"{_LIMITS_SOURCE}; ml-explore/mlx#1887",
+    source=f"{LIMITS_SOURCE} (buffer argument table); ml-explore/mlx#1887",
 )
 def buffers(subject: Subject) -> Iterator[AirFinding]:
     """Locations and number of buffers; threadgroup buffers have a table of their own."""
@@ -113,7 +113,7 @@ def buffers(subject: Subject) -> Iterator[AirFinding]:
     "no double, and no integer wider than 64 bits",
     why="No Apple GPU has them. Metal's compiler ends with `unsupported use of double value`, or dies.",
     mend="Use Float32: give literals a type, and look for conversions through Float64 in helpers.",
-    source="Metal Shading Language Specification 2.1; JuliaGPU/Metal.jl#205",
+    source="Metal Shading Language Specification, 2.1 Scalar Data Types; JuliaGPU/Metal.jl#205",
 )
 def numbers(subject: Subject) -> Iterator[AirFinding]:
     """The first such type in each function."""
@@ -155,7 +155,7 @@ def foreign(subject: Subject) -> Iterator[AirFinding]:
     why="Only air.*, llvm.* and what is marked air.externally_defined are Metal's to provide; another declaration ends "
     "in `Undefined symbols`.",
     mend="Find the function in the call chain that calls it: a library function that has no version for the GPU.",
-    source="JuliaGPU/Metal.jl#480",
+    source="JuliaGPU/Metal.jl#480; air.externally_defined observed in mlx.metallib 0.32.4 for macOS 26",
 )
 def undefined(subject: Subject) -> Iterator[AirFinding]:
     """Callees that are declared alone."""
@@ -210,7 +210,7 @@ def atomics(subject: Subject) -> Iterator[AirFinding]:
     "threadgroup memory is at most 32,768 bytes in at most 31 variables",
     why="No pipeline can be made of a kernel with more.",
     mend="Make tiles smaller, use one array in two phases, or keep values in registers.",
-    source=_LIMITS_SOURCE,
+    source=f"{LIMITS_SOURCE} (threadgroup memory, and its argument table, whose bound is taken for variables)",
     limits="Threadgroup memory that the host binds at launch is not in the module. A warning outside of Mojo's "
     "dialect: Apple's compiler makes such modules (two kernels of mlx.metallib 0.32.4 have 40,448 bytes), and only the "
     "pipeline cannot be made.",
@@ -241,8 +241,8 @@ def threadgroup(subject: Subject) -> Iterator[AirFinding]:
     "constants are in address space 2",
     why="Flat memory is the thread's own: a constant table there is read as whatever the thread has at that address.",
     mend="Let the compiler put the table into constant memory, or copy it into a local array first.",
-    source="JuliaGPU/GPUCompiler.jl#648",
-    limits="A warning for the strings of Mojo's own print, which Metal takes; a note outside of Mojo's dialect, since "
+    source="JuliaGPU/GPUCompiler.jl#648, #781 (zeros are read)",
+    limits="A warning for the strings of Mojo's own print (k15_print); a note outside of Mojo's dialect, since "
     "Apple's compiler copies such constants whole (mlx.metallib 0.32.4 for macOS 26).",
 )
 def constants(subject: Subject) -> Iterator[AirFinding]:

@@ -16,7 +16,7 @@ from toolchain.air.rules.subject import Subject
     "text.",
     mend="Look at the line that LLVM names: most often a pointer went through a struct, or through a helper that "
     "changes `self`. Report it to the compiler with that line.",
-    source="modular/modular#7238, #5429; measured with mojo 1.2.0 (k09, m08)",
+    source="modular/modular#7238, #5429 (`Invalid bitcode file!`); observed with mojo 1.2.0 (k09, m08)",
     limits="Float literals are first rewritten to LLVM 22's spelling; their worth is not looked at.",
 )
 def verifies(subject: Subject) -> Iterator[AirFinding]:

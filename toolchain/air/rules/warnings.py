@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
-from toolchain.air.module import Fact, FactKind, Module
+from toolchain.air.module import Fact, FactKind
 from toolchain.air.rules.rule import AirFinding, rule
 from toolchain.air.rules.subject import Subject
+from toolchain.air.rules.versions import SYSTEM_OF, TRIPLE, air_version, language_version, target_of
 from toolchain.rules.rule import Severity
 
 _FROM_DEVICE = {
     "spilled": "a pointer of a specific address space that was stored to memory and read back as flat",
     "foreign": "a flat pointer that device, constant or threadgroup memory held",
     "cast": "a pointer that was cast out of its specific address space",
-}
-_TRIPLE = re.compile(r"air64(?:_v(\d)(\d+))?-apple-([a-z]+)(\d+)\.(\d+)(?:\.\d+)?")
-# AIR version -> Metal language version, first macOS. Metal.jl src/version.jl; Apple's modules of these versions.
-_VERSIONS = {
-    (2, 3): ((2, 3), 11),
-    (2, 4): ((2, 4), 12),
-    (2, 5): ((3, 0), 13),
-    (2, 6): ((3, 1), 14),
-    (2, 7): ((3, 2), 15),
-    (2, 8): ((4, 0), 26),
 }
 
 
@@ -34,7 +24,7 @@ _VERSIONS = {
     why="There is no generic address space: a flat pointer is one to thread memory. A device pointer that was spilled "
     "to memory as addrspace(1) and read back as flat reads zeros, or other memory.",
     mend="Do not keep pointers in arrays or structs: keep indices, and index the buffer itself.",
-    source="modular/modular#7158; measured with mojo 1.2.0 (m07)",
+    source="modular/modular#7158; observed with mojo 1.2.0 (m07)",
     limits="Inside of one function, without order; the address of a local that comes out of memory is a note.",
 )
 def flat_accesses(subject: Subject) -> Iterator[AirFinding]:
@@ -62,9 +52,11 @@ def flat_accesses(subject: Subject) -> Iterator[AirFinding]:
     "AIR-W2",
     "no function calls itself, directly or through others",
     severity=Severity.WARNING,
-    why="Metal inlines, and has no stack to speak of: recursion fails to compile, or runs out of memory.",
+    why="Calls are inlined where they can be, and a circle of them cannot: it takes a call stack, of which a pipeline "
+    "has one frame unless the host asks for more. A deeper call ends the command buffer.",
     mend="Write it as a loop with an array of its own.",
-    source="Metal Shading Language Specification, 1.5.4: no recursive function calls",
+    source="Apple, MTLComputePipelineDescriptor.maxCallStackDepth (default 1) and MTLCommandBufferError.stackOverflow; "
+    "Metal Shading Language Specification 2.0, 1.4.4 Restrictions",
 )
 def recursion(subject: Subject) -> Iterator[AirFinding]:
     """The calls that close a circle, found depth first."""
@@ -107,7 +99,8 @@ def recursion(subject: Subject) -> Iterator[AirFinding]:
     severity=Severity.WARNING,
     why="Where some threads of a SIMD group trap and others go on, Apple's compilers have removed the code of both.",
     mend="Return early instead, and report through a buffer; build with assertions off.",
-    source="GPUCompiler.jl src/metal.jl, hide_unreachable!",
+    source="GPUCompiler.jl src/metal.jl, lower_unreachable_control_flow!; JuliaGPU/GPUCompiler.jl#433, #370; "
+    "JuliaGPU/Metal.jl#113",
     limits="Whatever is not in a function's first block is taken for divergent.",
 )
 def traps(subject: Subject) -> Iterator[AirFinding]:
@@ -135,7 +128,7 @@ def traps(subject: Subject) -> Iterator[AirFinding]:
     severity=Severity.WARNING,
     why="The compiler for the GPU crashes on a load of a large struct by value of which several parts are used.",
     mend="Load the fields that are needed, each by its own address.",
-    source="JuliaGPU/Metal.jl#792",
+    source="JuliaGPU/Metal.jl#792; JuliaGPU/GPUCompiler.jl#822; WebKit/WebKit#43378",
 )
 def wide_loads(subject: Subject) -> Iterator[AirFinding]:
     """Loads above a bound whose value has several users."""
@@ -156,7 +149,8 @@ def wide_loads(subject: Subject) -> Iterator[AirFinding]:
     severity=Severity.WARNING,
     why="Its time and memory grow faster than a function does; very wide bodies crash the compiler service.",
     mend="Roll up loops that were unrolled at compile time, or split the kernel.",
-    source="measured: the widest function of mlx.metallib 0.32.4",
+    source="modular/modular#6768: `failed to compile metallib` on bodies that were unrolled too far. The bound is "
+    "ours: observed, the widest function of mlx.metallib 0.32.4 has 10,295 instructions",
 )
 def wide_bodies(subject: Subject) -> Iterator[AirFinding]:
     """Instructions a function."""
@@ -177,7 +171,9 @@ def wide_bodies(subject: Subject) -> Iterator[AirFinding]:
     severity=Severity.WARNING,
     why="Metal inlines every call. Its compiler dies on too many copies of some code, and takes very long before.",
     mend="Keep each expensive helper at one call site: put the call into a loop, and select its arguments before.",
-    source="reports from the field; the advice of kernels' authors",
+    source="modular/modular#6768: 128 inlined copies of one body. The bounds are ours: observed, of the helpers in "
+    "mlx.metallib 0.32.4 that are copied, the largest has 189 instructions; Mojo's print (k15_print) has 20 copies of "
+    "1,061",
 )
 def copies(subject: Subject) -> Iterator[AirFinding]:
     """How many ways lead from a kernel to a helper."""
@@ -208,7 +204,7 @@ def copies(subject: Subject) -> Iterator[AirFinding]:
     severity=Severity.WARNING,
     why="A kernel without one has no effect; a launch of it fails with `Unknown argument size at index 0`.",
     mend="Take the launch out, or hand it the buffer that it is to write.",
-    source="modular/modular#6456",
+    source="modular/modular#6456, comment of 2026-05-11; observed with mojo 1.2.0 (k30_noargs)",
 )
 def no_buffer(subject: Subject) -> Iterator[AirFinding]:
     """Kernels whose arguments are all implicit."""
@@ -232,39 +228,38 @@ def no_buffer(subject: Subject) -> Iterator[AirFinding]:
     why="Apple's tools take the version from the triple, and complain or crash where the metadata says another; an "
     "older system than the version's first cannot load the library.",
     mend="Emit for one target, and do not mix modules of several.",
-    source="GPUCompiler.jl src/metal.jl, llvm_triple; Metal.jl src/version.jl",
+    source="GPUCompiler.jl src/metal.jl, llvm_triple; Metal.jl src/version.jl, air_support, metal_support, air_floor",
     limits="A triple without a version, as Mojo's, is not compared.",
 )
 def versions(subject: Subject) -> Iterator[AirFinding]:
     """What each of them says."""
     module = subject.module
-    triple = _TRIPLE.fullmatch(module.triple)
+    triple = TRIPLE.fullmatch(module.triple)
     if triple is None:
         yield subject.finding(
             "AIR-W8", expected="a triple such as air64_v27-apple-macosx15.0.0", seen=module.triple or "none"
         )
         return
-    air = _version(module, "air.version", 0)
-    language = _version(module, "air.language_version", 1)
+    air, language, target = air_version(module), language_version(module), target_of(module)
     said = (int(triple[1]), int(triple[2])) if triple[1] else None
     if air and said and air != said:
         yield subject.finding(
             "AIR-W8", expected=f"AIR {said[0]}.{said[1]}, as the triple says", seen=f"!air.version {air[0]}.{air[1]}"
         )
-    if air not in _VERSIONS:
+    system = SYSTEM_OF.get(air) if air else None
+    if air is None or system is None:
         return
-    wanted, system = _VERSIONS[air]
-    if language and language != wanted:
+    if language and language > system.language:
         yield subject.finding(
             "AIR-W8",
-            expected=f"Metal {wanted[0]}.{wanted[1]}, as AIR {air[0]}.{air[1]} has",
+            expected=f"Metal {system.language[0]}.{system.language[1]} or older, as AIR {air[0]}.{air[1]} has",
             seen=f"!air.language_version {language[0]}.{language[1]}",
         )
-    if triple[3] == "macosx" and int(triple[4]) < system:
+    if target and target[0] < system.macos:
         yield subject.finding(
             "AIR-W8",
-            expected=f"macOS {system} or newer, which AIR {air[0]}.{air[1]} needs",
-            seen=f"macOS {triple[4]}.{triple[5]} in the triple",
+            expected=f"macOS {system.macos} or newer, which AIR {air[0]}.{air[1]} needs",
+            seen=f"macOS {target[0]}.{target[1]} in the triple",
         )
 
 
@@ -275,7 +270,8 @@ def versions(subject: Subject) -> Iterator[AirFinding]:
     why="A flat pointer is one to thread memory; as a device pointer its address means other memory. Mojo casts the "
     "address of a local so, where a helper for device pointers is called with it.",
     mend="Give the helper a version for local arrays, or copy the data to where the helper looks.",
-    source="GPUCompiler.jl src/metal.jl; measured with mojo 1.2.0 (m02)",
+    source="GPUCompiler.jl src/metal.jl, demote_boxed_constants! (flat memory is thread memory); observed with mojo "
+    "1.2.0 (m02)",
     limits="A cast of null is a note: it points nowhere in any space.",
 )
 def casts_to_specific(subject: Subject) -> Iterator[AirFinding]:
@@ -327,9 +323,3 @@ def copies_of(subject: Subject, kernel: str) -> Mapping[str, int]:
                 once = subject.module.has_attribute(functions[call.callee], "noinline")
                 found[call.callee] = 1 if once else found[call.callee] + found[name] * call.times
     return found
-
-
-def _version(module: Module, name: str, first: int) -> tuple[int, int] | None:
-    """Two numbers of a node in named metadata."""
-    words = module.metadata.get(name, ())[first : first + 2]
-    return (int(words[0]), int(words[1])) if len(words) == 2 and all(map(str.isdecimal, words)) else None

@@ -13,6 +13,7 @@ from toolchain.bundle.report.markup import bar, chips, definitions, element, tab
 from toolchain.bundle.rules.limits import WORDS
 from toolchain.bundle.rules.rule import RULES, BundleFinding
 from toolchain.bundle.rules.subject import Subject
+from toolchain.rules.rule import Severity
 
 TITLES = {
     Target.VULKAN: ("Vulkan", "SPIR-V"),
@@ -57,9 +58,9 @@ def header(bundle: Bundle, findings: Sequence[BundleFinding], profiles: Sequence
     codes = {code.payload for _, _, code in bundle.codes()}
     entries = sum(len(group.entries) for group in bundle.groups)
     languages = [" ".join(TITLES[target]) for target in bundle.targets]
-    fails = sum(finding.fails for finding in findings)
-    others = sum(not finding.fails for finding in findings)
-    said = f'<span class="over">{fails}</span>' if fails else '<span class="good">0</span>'
+    errors = sum(one.severity is Severity.ERROR and not one.allowed for one in findings)
+    others = len(findings) - errors
+    said = f'<span class="over">{errors}</span>' if errors else '<span class="good">0</span>'
     tiles = {
         "Pipelines": f"{len(bundle.pipelines):,}",
         "Entries": f"{entries:,}",

@@ -24,12 +24,10 @@ from toolchain.bundle.rules.rule import RULES, BundleFinding, Rule
 from toolchain.bundle.rules.subject import Subject
 from toolchain.bundle.validators import VALIDATORS
 from toolchain.errors import BundleError
-from toolchain.rules.rule import Severity
+from toolchain.rules.rule import Severity, fails
 
 # Importing a family registers its rules; so does importing the validators.
 FAMILIES = (container, entries, interface, limits, stages, capability, layout, semantics, rays)
-
-_ORDER = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
 @dataclass(frozen=True)
@@ -43,8 +41,8 @@ class Report:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing fails."""
-        return not any(finding.fails for finding in self.findings)
+        """Whether nothing fails, warnings among it."""
+        return not any(map(fails, self.findings))
 
     def count(self, severity: Severity) -> int:
         """Findings of a severity that no allowance covers."""
@@ -66,7 +64,7 @@ def check(bundle: Bundle, *, profiles: Sequence[str] = ()) -> list[BundleFinding
         for finding in one.check(subject):
             key = (finding.rule, finding.where, finding.expected, finding.seen)
             found.setdefault(key, allowed(replace(finding, hint=one.mend), bundle))
-    return sorted(found.values(), key=lambda finding: (bool(finding.allowed), _ORDER[finding.severity]))
+    return sorted(found.values(), key=lambda finding: (bool(finding.allowed), finding.severity.rank))
 
 
 def allowed(finding: BundleFinding, bundle: Bundle) -> BundleFinding:

@@ -18,9 +18,10 @@ _HEAD = """# The rules of `toolchain check bundle`
 This page is made from the rules (`toolchain/bundle/rules/`). `toolchain check explain ID` prints one of them.
 
 A rule reads the code in the bundle (SPIR-V, WGSL, MSL, PTX, the DXIL container), never what the bundle says of it.
-Errors fail the check, warnings and notes do not. A finding that is meant can be allowed in the manifest, by rule and
-entry, with a reason; it is then shown as allowed. `--deep` asks other validators too, where they are installed; one
-that is not is shown as not run. What only a device can tell is not here.
+Errors and warnings end the command with exit code 1, with `--fail-on error` errors alone; notes never. A finding that
+is meant can be allowed in the manifest, by rule and entry, with a reason; it is then shown as allowed. `--deep` asks
+other validators too, where they are installed; one that is not is shown as not run. What only a device can tell is not
+here.
 
 """
 

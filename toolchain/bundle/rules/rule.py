@@ -26,11 +26,6 @@ class BundleFinding(Finding):
     row: str = ""
     allowed: str = ""
 
-    @property
-    def fails(self) -> bool:
-        """Whether the check fails because of it."""
-        return self.severity is Severity.ERROR and not self.allowed
-
     def to_json(self) -> dict[str, object]:
         """The finding as a JSON object."""
         return {

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from toolchain import cores
 from toolchain.build.process import run
 from toolchain.bundle.model import Bundle, Code, Entry, Group, Target
 from toolchain.bundle.rules.rule import RULES, BundleFinding, rule
@@ -125,7 +126,7 @@ def _each(
         printed = (ended.stdout + ended.stderr).decode("utf-8", "replace").replace(f"{file}: ", "").strip()
         return code.payload, _few_lines(printed) or f"status {ended.status}" if ended.status else ""
 
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(cores.usable()) as pool:
         return {payload: text for payload, text in pool.map(one, range(len(codes))) if text}
 
 

@@ -1,5 +1,7 @@
 """Where the members of an archive land in a tree, and what several archives make together. Pure: no disk.
 
+What an archive holds is its own fault (ArchiveError); what a pin makes of it is the pin's (PinsError, with its line).
+
 Decisions: `strip` that would leave nothing of a file is an error, not a file that is silently lost; a place puts every
 file and link that it matches, also one that another place matches too, and makes folders only as they are needed; a
 symbolic link whose target moved against it gets a new text that leads to the same member.
@@ -29,6 +31,7 @@ from toolchain.sources.archives.members import (
 )
 
 _WILDCARD = re.compile(r"[*?\[]")
+_SHOWN_NAMES = 5
 
 
 def place(
@@ -37,18 +40,20 @@ def place(
     *,
     strip: int,
     places: Sequence[Place],
+    pinned_at: str,
     archive: int = 0,
     windows: bool = os.name == "nt",
 ) -> list[Entry]:
     """Judge an archive's members and say where each lands: `places`, or paths without their first `strip` folders.
 
-    `where` names the archive in errors. Raises ArchiveError: for an archive without a file, a member that the policy
-    refuses, a place that matches nothing, a file that `strip` leaves nothing of, and a link whose target is left out of
-    the tree.
+    `where` names the archive in errors, `pinned_at` is the file and line of its pin. Raises ArchiveError for an archive
+    without a file and a member that the policy refuses; PinsError for a place that matches nothing, a file that `strip`
+    leaves nothing of, and a link whose target is left out of the tree.
     """
     judged, space = judge(where, members, windows=windows)
     if all(member.kind is Kind.FOLDER for member in judged.values()):
         raise ArchiveError(f"{where}: expected files, and it holds none", details={"archive": where})
+    where = f"{pinned_at}: {where}"
     landing = _land_by_places(where, judged, places) if places else _land_by_strip(where, judged, strip)
     moved = _Moved(where, strip, tuple(places), space, landing)
     entries = []
@@ -63,11 +68,6 @@ def place(
                 source = _linked_file(where, path, judged, windows=windows)
                 entries.append(Entry(new, Kind.FILE, source.executable, archive=archive, data=source.data))
     return entries
-
-
-def misplaced(message: str, *, hint: str) -> PinsError:
-    """The error for a pin that does not fit its archive, which is as it was when it was pinned."""
-    return PinsError(message, hint=hint)
 
 
 def judge(where: str, members: Sequence[Member], *, windows: bool) -> tuple[dict[str, Member], Namespace]:
@@ -111,9 +111,11 @@ def _land_by_strip(where: str, judged: Mapping[str, Member], strip: int) -> dict
         if len(parts) > strip:
             landing[path] = ["/".join(parts[strip:])]
         elif member.kind is not Kind.FOLDER:
-            raise misplaced(
-                f"{where}: member {path!r} has no path left after strip = {strip}",
-                hint="lower strip in the pin, or say with places what goes where",
+            raise _misplaced(
+                where,
+                path,
+                f"has no path left after strip = {strip}",
+                "lower strip, or say with places what goes where",
             )
     return landing
 
@@ -133,11 +135,23 @@ def _land_by_places(where: str, judged: Mapping[str, Member], places: Sequence[P
             if new not in landing.setdefault(path, []):
                 landing[path].append(new)
         if not matched:
-            raise misplaced(
+            raise PinsError(
                 f"{where}: the place {one.pattern!r} matches no file",
-                hint="list the archive, and correct the pattern in the pin",
+                hint=f"correct the pattern; the archive has {_some(judged)}",
+                details={"archive": where, "place": one.pattern},
             )
     return landing
+
+
+def _some(judged: Mapping[str, Member]) -> str:
+    """A few of an archive's files, which tell how its folders are called."""
+    names = [path for path, member in judged.items() if member.kind is not Kind.FOLDER]
+    return ", ".join(names[:_SHOWN_NAMES]) + (", ..." if len(names) > _SHOWN_NAMES else "")
+
+
+def _misplaced(where: str, path: str, why: str, hint: str) -> PinsError:
+    """The error for what a pin makes of an archive's member, or of a link of its own."""
+    return PinsError(f"{where}: {path!r} {why}", hint=hint, details={"archive": where, "member": path})
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
@@ -224,12 +238,8 @@ class _Moved:
             return target  # it goes through another link, or dangles; merge() follows what comes of it
         aims = self.landing.get(end) or self._folder(end)
         if not aims:
-            raise refused(
-                self.where,
-                path,
-                f"is a link to {end!r}, which this pin leaves out of the tree",
-                hint="place the link's target too, or leave the link out",
-            )
+            why = f"is a link to {end!r}, which this pin leaves out of the tree"
+            raise _misplaced(self.where, path, why, "place the link's target too, or leave the link out")
         aim = aims[min(number, len(aims) - 1)]
         folder = posixpath.dirname(new)
         return target if _normal(folder, target) == aim else posixpath.relpath(aim or ".", folder or ".")
@@ -255,37 +265,44 @@ def _normal(folder: str, target: str) -> str | None:
 
 
 def merge(
-    where: str, parts: Iterable[Sequence[Entry]], links: Sequence[tuple[str, str]]
+    where: str, parts: Iterable[Sequence[Entry]], links: Sequence[tuple[str, str]], *, pinned_at: str
 ) -> tuple[list[Entry], list[str]]:
     """One tree of several archives' entries and a pin's own `links` (path, target): entries, and all folders.
 
-    Entries come sorted by path, folders parents first. Raises ArchiveError when two land at one path, and when a link
-    leads out of the tree; PinsError when one of the pin's own links does, or leads to nothing.
+    Entries come sorted by path, folders parents first. Each archive was judged alone, so what is wrong together is the
+    pin's: raises PinsError when two land at one path, and when one of the pin's own links leads to nothing, out of the
+    tree or in a circle; ArchiveError when an archive's own link leads out of the tree that it was moved to.
     """
     space = Namespace(where)
     entries: dict[str, Entry] = {}
-    for part in parts:
-        for entry in part:
-            space.take(entry.path, entry.kind)
-            entries[entry.path] = entry
-    for path, target in links:
-        check_target(where, path, target)
-        space.take(clean(where, path), Kind.SYMLINK)
-        entries[path] = Entry(path, Kind.SYMLINK, target=target)
     own = {path for path, _ in links}
-    by_key = {collision_key(e.path): e.target for e in entries.values() if e.kind is Kind.SYMLINK}
+    try:
+        for part in parts:
+            for entry in part:
+                space.take(entry.path, entry.kind)
+                entries[entry.path] = entry
+        for path, target in links:
+            check_target("links", path, target)
+            space.take(clean("links", path), Kind.SYMLINK, "links")
+            entries[path] = Entry(path, Kind.SYMLINK, target=target)
+    except ArchiveError as error:
+        raise PinsError(f"{pinned_at}: {error.message}", hint=_MEET, details=error.details) from error
+    every = {collision_key(e.path): e.target for e in entries.values() if e.kind is Kind.SYMLINK}
+    archives_own = {key: target for key, target in every.items() if key not in {collision_key(one) for one in own}}
     for entry in entries.values():
         if entry.kind is not Kind.SYMLINK:
             continue
-        end = follow(posixpath.dirname(entry.path), entry.target, by_key)
-        if entry.path in own and (end is None or space.kind_of(end) is None):
-            leads = "out of the tree or in a circle" if end is None else "to nothing"
-            raise misplaced(
-                f"{where}: the link {entry.path!r} of the pin, to {entry.target!r}, leads {leads}",
-                hint="correct the pin's links",
-            )
+        end = follow(posixpath.dirname(entry.path), entry.target, every)
         if end is None:
-            raise refused(
-                where, entry.path, f"is a link to {entry.target!r}, which leads out of the tree or in a circle"
-            )
+            why = f"is a link to {entry.target!r}, which leads out of the tree or in a circle"
+            # Without the pin's links, which may have made a circle of good ones.
+            if entry.path not in own and follow(posixpath.dirname(entry.path), entry.target, archives_own) is None:
+                raise refused(where, entry.path, why)
+            raise _misplaced(pinned_at, entry.path, why, "correct 'links' of the pin")
+        if entry.path in own and space.kind_of(end) is None:
+            why = f"is a link of the pin to {entry.target!r}, and nothing is there"
+            raise _misplaced(pinned_at, entry.path, why, "correct 'links' of the pin")
     return [entries[path] for path in sorted(entries)], space.folders
+
+
+_MEET = "what several archives, places or links put at one path cannot all stand there: correct the pin"

@@ -267,7 +267,7 @@ def refusal(archive: Archive, reason: str, why: str) -> AttestationError:
     expected = archive.attestation
     assert expected is not None  # noqa: S101 - `verify` looked
     return AttestationError(
-        f"{archive.file_name} (pinned in line {archive.line}) is not attested: {why}\n"
+        f"{archive.file_name} ({archive.where}) is not attested: {why}\n"
         f"  SHA-256   {archive.sha256}\n"
         f"  signer    {expected.identity}\n"
         f"  issuer    {expected.issuer}",

@@ -30,6 +30,8 @@ _OWN_NAMES = {
     "records": re.compile(rf"{_RECORD}|\.{_RECORD}{_WRITER}\.tmp"),
 }
 _OWN_FILES = frozenset({TAG_NAME})
+# Folders with what can be made again (toolchain.sources.cache.made): whoever fills one looks after it.
+_MADE = frozenset({"air", "bundles"})
 
 _UNREADABLE = "give yourself the right to read it, or remove it by hand if it is no file"
 _IRREGULAR = "toolchain cache prune --damaged removes it, and toolchain fetch brings the archive"
@@ -77,7 +79,7 @@ def _require_cache(store: Store) -> None:
         seen = standing_at(store.root)
     else:
         there = {path.name for path in _children(store.root)}
-        if store.is_tagged() or there <= _OWN_NAMES.keys() or there >= _OWN_NAMES.keys():
+        if store.is_tagged() or there <= _OWN_NAMES.keys() | _MADE or there >= _OWN_NAMES.keys():
             return
         seen = f"one without {TAG_NAME} and {', '.join(sorted(_OWN_NAMES))}"
     raise CacheError(
@@ -180,7 +182,7 @@ def leftovers(store: Store) -> list[Leftover]:
         elif not store.archive_path(sha256).is_file():
             found.append(Leftover(path, _size(path), "orphan-record", "a record of an archive that is not there"))
     for path in _children(store.root):
-        if path.name not in (_OWN_NAMES if path.is_dir() else _OWN_FILES):
+        if path.name not in (_OWN_NAMES.keys() | _MADE if path.is_dir() else _OWN_FILES):
             found.append(Leftover(path, _size(path), "unknown", "something that is not ours"))
     return found
 

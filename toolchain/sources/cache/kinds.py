@@ -23,6 +23,14 @@ PAGE_HINT = "the server sent a page or a message instead of the file: a proxy, a
 
 SNIFF_SIZE_BYTES = 512
 
+_SUFFIXES = (
+    ((".zip", ".whl", ".nupkg"), "zip"),
+    ((".tar.gz", ".tgz"), "gzip"),
+    ((".tar.xz", ".txz"), "xz"),
+    ((".tar.zst", ".tzst"), "zstd"),
+    ((".tar",), "tar"),
+)
+
 
 def kind_of(start: bytes) -> str:
     """Name the kind of a file from its first bytes (`SNIFF_SIZE_BYTES` are enough): `HTML`, `gzip`, `empty`, ..."""
@@ -43,3 +51,9 @@ def kind_of(start: bytes) -> str:
     if b"\x00" not in start and all(byte >= 32 or byte in b"\t\r\n\f" for byte in start):
         return "text"
     return "binary"
+
+
+def kind_named(file_name: str) -> str | None:
+    """The kind of archive that a file's name promises, as `kind_of` calls it; None where it promises none."""
+    lower = file_name.lower()
+    return next((kind for suffixes, kind in _SUFFIXES if lower.endswith(suffixes)), None)

@@ -7,7 +7,7 @@ else the tool itself is asked, once, when the first file of its kind is looked f
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from toolchain.digest import Sha256
 from toolchain.errors import DigestMismatchError, FetchError
 from toolchain.pins import IndexKind, IndexSource
+from toolchain.sources.cache.kinds import SNIFF_SIZE_BYTES, kind_of
 from toolchain.sources.indexes import index_formats
 from toolchain.sources.indexes.index_config import (
     OVERRIDES,
@@ -38,6 +39,7 @@ T = TypeVar("T")
 _TIMEOUT_S = (15.0, 60.0)  # to connect; between two pieces of an answer
 _LARGEST_PAGE_BYTES = 256 * 1024 * 1024  # the longest pages of public indexes have some 30 MB
 _ACCEPT_SIMPLE = f"{index_formats.SIMPLE_JSON}, {index_formats.SIMPLE_HTML};q=0.2, text/html;q=0.1"
+_DISTRIBUTIONS = (".whl", ".zip", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".egg", ".exe")  # what pip takes
 _ACCEPT_NPM = "application/vnd.npm.install-v1+json, application/json;q=0.5"
 
 
@@ -89,6 +91,16 @@ class Offered:
         return self.location.auth if urlsplit(url).netloc == urlsplit(self.location.url).netloc else None
 
 
+@dataclass(frozen=True)
+class _Listing:
+    """What one place says of a package. Where that is no file at all, `nothing` is why, and `answered` says whether
+    it answered as an index does."""
+
+    offers: tuple[Offered, ...]
+    nothing: str = ""
+    answered: bool = True
+
+
 class _Once(Generic[T]):
     """Values made once a key; threads that want the same key wait for its maker. A failure is not kept."""
 
@@ -112,7 +124,7 @@ class Indexes:
     def __init__(self, overrides: IndexOverrides) -> None:
         self._overrides = overrides
         self._locations: _Once[tuple[IndexLocation, ...]] = _Once()
-        self._pages: _Once[tuple[Offered, ...]] = _Once()
+        self._pages: _Once[_Listing] = _Once()
 
     def locate(self, source: IndexSource, pinned: Sha256, *, session: requests.Session) -> Located:
         """Ask the index where `source` is. May be called from several threads.
@@ -123,10 +135,11 @@ class Indexes:
         """
         found: list[Offered] = []
         denied: list[Offered] = []
-        seen: list[str] = []
+        asked: list[tuple[IndexLocation, _Listing]] = []
         for location in self._where(source.kind, source.package):
-            for offer in self._offers(source.kind, source.package, source.version, location, session):
-                seen.append(offer.file.name)
+            listing = self._listing(source.kind, source.package, source.version, location, session)
+            asked.append((location, listing))
+            for offer in listing.offers:
                 if not _same_name(source, offer.file.name):
                     continue
                 if offer.file.sha256 is not None and offer.file.sha256 != pinned:
@@ -139,23 +152,26 @@ class Indexes:
         if not found:
             if denied:
                 raise _denied(source, pinned, denied)
-            raise self._not_there(source.kind, source.package) or _missing(source, seen)
+            raise self._not_there(source.kind, source.package) or _missing(source, asked)
         return _located(source, found)
 
     def offered(self, kind: IndexKind, package: str, version: str, *, session: requests.Session) -> tuple[Offered, ...]:
         """Every file of a package's version that the first index which has any offers.
 
-        Raises FetchError as `locate` does.
+        Raises FetchError as `locate` does, and where an index states two digests of one file.
         """
+        asked: list[tuple[IndexLocation, _Listing]] = []
         for location in self._where(kind, package):
-            offers = self._offers(kind, package, version, location, session)
-            of_version = tuple(offer for offer in offers if _is_of(kind, offer.file.name, package, version))
+            listing = self._listing(kind, package, version, location, session)
+            asked.append((location, listing))
+            of_version = tuple(offer for offer in listing.offers if _is_of(kind, offer.file.name, package, version))
             if of_version:
+                _require_one_digest(of_version)
                 return of_version
         raise self._not_there(kind, package) or FetchError(
-            f"no configured {kind.value} index has {package} {version}",
+            _nowhere(f"{package} {version}", kind, package, asked),
             hint="check the version, or the index that this machine is configured with",
-            details={"package": package, "version": version},
+            details={"package": package, "version": version, "answered": _any_answered(asked)},
         )
 
     def _not_there(self, kind: IndexKind, package: str) -> FetchError | None:
@@ -178,10 +194,10 @@ class Indexes:
         scope = package.split("/")[0] if package.startswith("@") else ""
         return self._locations.get((kind, scope), lambda: (npm_location(self._overrides.npm, package),))
 
-    def _offers(
+    def _listing(
         self, kind: IndexKind, package: str, version: str, location: IndexLocation, session: requests.Session
-    ) -> tuple[Offered, ...]:
-        def make() -> tuple[Offered, ...]:
+    ) -> _Listing:
+        def make() -> _Listing:
             try:
                 return _ask(kind, package, version, location, session)
             except ValueError as error:
@@ -194,13 +210,14 @@ class Indexes:
         return self._pages.get(key, make)
 
 
-def _ask(
-    kind: IndexKind, package: str, version: str, location: IndexLocation, session: requests.Session
-) -> tuple[Offered, ...]:
+def _ask(kind: IndexKind, package: str, version: str, location: IndexLocation, session: requests.Session) -> _Listing:
     """What one place offers of a package. Raises ValueError for an answer that is no index's."""
     files: tuple[IndexFile, ...]
+    nothing, answered = "has no such package", True
+    if location.folder is not None and not location.folder.exists():
+        return _Listing((), "is not there", answered=False)
     if kind is IndexKind.PIP:
-        files = _ask_pip(package, location, session)
+        files, nothing, answered = _ask_pip(package, location, session)
     elif kind is IndexKind.NPM:
         page = _get(session, location, index_formats.packument_url(location.url, package), _ACCEPT_NPM)
         # A registry's document has every version; the one that is asked for comes first, the rest for close names.
@@ -212,23 +229,34 @@ def _ask(
         for url in (file.url, file.attestation or file.url):
             if location.url.startswith("https:") and not url.startswith("https:"):
                 raise ValueError(f"it serves {file.name} over {urlsplit(url).scheme}")
-    return tuple(Offered(file, location) for file in files)
+    return _Listing(tuple(Offered(file, location) for file in files), "" if files else nothing, answered)
 
 
-def _ask_pip(package: str, location: IndexLocation, session: requests.Session) -> tuple[IndexFile, ...]:
+def _ask_pip(
+    package: str, location: IndexLocation, session: requests.Session
+) -> tuple[tuple[IndexFile, ...], str, bool]:
+    """The files that one place lists; where there are none, why, and whether that is an index's own answer."""
     if location.folder is not None:
         folder = location.folder if location.flat else location.folder / index_formats.normalised(package)
         page = folder if folder.is_file() else folder / "index.html"
         if page.is_file():
-            return index_formats.simple_html(page.read_bytes(), page.as_uri())
-        return _files_in(folder)
+            return index_formats.simple_html(page.read_bytes(), page.as_uri()), "links to no file", True
+        if location.folder.is_file():
+            return (), "is a file, and no folder laid out as an index", False
+        # A folder of files, as pip's find-links names it, says nothing of what an index has.
+        return _files_in(folder), "has no file" if location.flat else f"has no folder {folder.name}", not location.flat
     url = location.url if location.flat else f"{location.url.rstrip('/')}/{index_formats.normalised(package)}/"
     answer = _get(session, location, url, _ACCEPT_SIMPLE)
     if answer is None:
-        return ()
+        return (), "has no such package (HTTP 404)", True
     if answer.kind.endswith("json"):
-        return index_formats.simple_json(answer.data, answer.url)
-    return index_formats.simple_html(answer.data, answer.url)
+        return index_formats.simple_json(answer.data, answer.url), "lists no file of it", True
+    files = index_formats.simple_html(answer.data, answer.url)
+    if any(file.name.endswith(_DISTRIBUTIONS) for file in files):
+        return files, "", True
+    looks = kind_of(answer.data[:SNIFF_SIZE_BYTES])
+    seen = f"answered with {len(answer.data)} bytes which look like: {looks}, and link to no file of a package"
+    return (), f"{seen} (a login page, or a proxy's?)", False
 
 
 def _ask_nuget(package: str, version: str, location: IndexLocation, session: requests.Session) -> tuple[IndexFile, ...]:
@@ -263,7 +291,7 @@ def _get(session: requests.Session, location: IndexLocation, url: str, accept: s
     """One page of an index; None where it has none. Credentials go to the index's own host alone."""
     import requests
 
-    from toolchain.sources.network.http import reason_of
+    from toolchain.sources.network.failure import failed, proxy_for, refused
 
     own = urlsplit(url).netloc == urlsplit(location.url).netloc
     try:
@@ -278,12 +306,12 @@ def _get(session: requests.Session, location: IndexLocation, url: str, accept: s
             if response.status_code in (404, 410):
                 return None
             if response.status_code != 200:
+                proxy = proxy_for(response.url, _proxies(session, response.url))
+                refusal = refused(_clean(response.url), response.status_code, {}, proxy)
                 raise FetchError(
-                    f"{url} answered {response.status_code} {response.reason}",
-                    hint="the index wants a login: put it into ~/.netrc"
-                    if response.status_code in (401, 403)
-                    else None,
-                    details={"url": url, "status": response.status_code},
+                    f"cannot ask the package index {refusal.message}",
+                    hint=refusal.hint,
+                    details={"url": _clean(url), "status": response.status_code},
                 )
             if url.startswith("https:") and not response.url.startswith("https:"):
                 raise FetchError(f"{url} leads to a page that is not https", details={"url": url})
@@ -295,11 +323,18 @@ def _get(session: requests.Session, location: IndexLocation, url: str, accept: s
             kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
             return _Answer(bytes(data), _clean(response.url), kind)
     except (requests.RequestException, OSError) as error:
+        at = str(getattr(getattr(error, "request", None), "url", None) or url)  # where redirects led
+        led = "" if urlsplit(at).netloc == urlsplit(url).netloc else f", which leads to {_clean(at)}"
+        proxy = proxy_for(at, _proxies(session, at))
+        failure = failed(f"cannot ask the package index {_clean(url)}{led}", error, proxy)
         raise FetchError(
-            f"cannot ask the package index {_clean(url)}: {reason_of(error).replace(url, _clean(url))}",
-            hint="check the network and its proxies, or work with --offline",
-            details={"url": _clean(url)},
+            failure.message.replace(url, _clean(url)), hint=failure.hint, details={"url": _clean(url)}
         ) from error
+
+
+def _proxies(session: requests.Session, url: str) -> Mapping[str, str]:
+    settings = session.merge_environment_settings(url, {}, True, None, None)
+    return dict(settings["proxies"])
 
 
 def _clean(url: str) -> str:
@@ -310,6 +345,12 @@ def _clean(url: str) -> str:
 def _same_name(source: IndexSource, name: str) -> bool:
     # NuGet's names do not tell capitals apart; its folders and servers write them either way.
     return name.lower() == source.file.lower() if source.kind is IndexKind.NUGET else name == source.file
+
+
+def _is_of_package(kind: IndexKind, name: str, package: str) -> bool:
+    """Whether a file is one of a package, where files of several are listed together."""
+    stem = index_formats.normalised(package)
+    return kind is not IndexKind.PIP or index_formats.normalised(name).startswith(f"{stem}-")
 
 
 def _is_of(kind: IndexKind, name: str, package: str, version: str) -> bool:
@@ -367,12 +408,51 @@ def _denied(source: IndexSource, pinned: Sha256, denied: list[Offered]) -> Diges
     )
 
 
-def _missing(source: IndexSource, seen: list[str]) -> FetchError:
-    close = get_close_matches(source.file, dict.fromkeys(seen), n=5, cutoff=0.8)
+def _missing(source: IndexSource, asked: Sequence[tuple[IndexLocation, _Listing]]) -> FetchError:
+    seen = dict.fromkeys(offer.file.name for _, listing in asked for offer in listing.offers)
+    close = get_close_matches(source.file, seen, n=5, cutoff=0.8)
+    answered = _any_answered(asked)
+    hint = "check the index that this machine is configured with, and the network and its proxies"
+    if answered:
+        hint = "upstream may have removed it; `pins check --online` asks for all"
     return FetchError(
-        f"no configured {source.kind.value} index has {source.file} of {source.package} {source.version}",
-        hint=f"it has {', '.join(close)}"
-        if close
-        else "upstream may have removed it; `pins check --online` asks for all",
-        details={"file": source.file, "package": source.package, "close": close},
+        _nowhere(f"{source.file} of {source.package} {source.version}", source.kind, source.package, asked),
+        hint=f"it has {', '.join(close)}" if close else hint,
+        details={"file": source.file, "package": source.package, "close": close, "answered": answered},
     )
+
+
+def _nowhere(what: str, kind: IndexKind, package: str, asked: Sequence[tuple[IndexLocation, _Listing]]) -> str:
+    """That no index has `what`, and what each of those that were asked has instead."""
+    if not asked:
+        return f"{what}: no index was asked, for {kind.value} is configured with none (no-index)"
+    lines = [f"no configured {kind.value} index has {what}"]
+    for location, listing in asked:
+        count = sum(_is_of_package(kind, offer.file.name, package) for offer in listing.offers)
+        there = f"lists {count} other {'file' if count == 1 else 'files'} of it" if count else "has no file of it"
+        lines.append(f"  {location.url} {listing.nothing or there}")
+    return "\n".join(lines)
+
+
+def _any_answered(asked: Sequence[tuple[IndexLocation, _Listing]]) -> bool:
+    return any(listing.answered for _, listing in asked)
+
+
+def _require_one_digest(offers: Sequence[Offered]) -> None:
+    """Raise where one file name is listed with two digests: whoever takes one of them believes one half of a lie."""
+    first: dict[str, Offered] = {}
+    for offer in offers:
+        if offer.file.sha256 is None:
+            continue
+        other = first.setdefault(offer.file.name, offer)
+        if other.file.sha256 != offer.file.sha256:
+            raise FetchError(
+                f"{offer.location.url} lists {offer.file.name} twice, with the SHA-256 {other.file.sha256} "
+                f"and with {offer.file.sha256}",
+                hint="find out which is the right one before anything is pinned",
+                details={
+                    "file": offer.file.name,
+                    "index": offer.location.url,
+                    "stated": [str(other.file.sha256), str(offer.file.sha256)],
+                },
+            )

@@ -19,7 +19,7 @@ from toolchain.errors import FetchError, ProcessError
 OVERRIDES = {"pip": "TOOLCHAIN_PIP_INDEX", "npm": "TOOLCHAIN_NPM_REGISTRY", "nuget": "TOOLCHAIN_NUGET_SOURCE"}
 
 # pip and npm answer within two seconds where nothing is wrong; a proxy script that hangs must not hang us.
-_ASK_TIMEOUT_S = 60.0
+_ASK_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True)

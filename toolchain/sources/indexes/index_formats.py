@@ -60,7 +60,7 @@ def _simple_file(entry: Mapping[str, object], page_url: str) -> IndexFile:
         url=urljoin(page_url, _text(entry.get("url"), "url")),
         sha256=_digest(_object(entry.get("hashes", {}), "hashes").get("sha256")),
         size_bytes=size if isinstance(size, int) and size > 0 else None,
-        yanked=None if yanked is False else (yanked if isinstance(yanked, str) else ""),
+        yanked=None if yanked is False else _sentence(yanked),
         attestation=_link(entry.get("provenance"), page_url),
     )
 
@@ -91,7 +91,7 @@ class _Links(HTMLParser):
             name = unquote(urlsplit(url).path.rsplit("/", 1)[-1])
             if name:
                 stated = re.search(r"(?:^|&)sha256=([^&]+)", fragment)
-                yanked = (attributes["data-yanked"] or "") if "data-yanked" in attributes else None
+                yanked = _sentence(attributes["data-yanked"]) if "data-yanked" in attributes else None
                 digest = _digest(stated.group(1) if stated else None)
                 provenance = _link(attributes.get("data-provenance"), self.base)
                 self.files.append(IndexFile(name, url, digest, yanked=yanked, attestation=provenance))
@@ -116,7 +116,7 @@ def packument(data: bytes, page_url: str) -> dict[str, IndexFile]:
             name=unquote(urlsplit(url).path.rsplit("/", 1)[-1]),
             url=url,
             integrity=integrity if isinstance(integrity, str) else None,
-            yanked=deprecated if isinstance(deprecated, str) and deprecated else None,
+            yanked=_sentence(deprecated) or None,
             attestation=_link(attestations.get("url") if isinstance(attestations, dict) else None, page_url),
         )
     return found
@@ -164,6 +164,12 @@ def _text(value: object, what: str) -> str:
     if not isinstance(value, str) or not value:
         raise ValueError(f"expected {what} as text, got {value!r:.80}")
     return value
+
+
+def _sentence(value: object) -> str:
+    """Words for people, on one line and without what plays with a terminal; empty for what is no text."""
+    text = value if isinstance(value, str) else ""
+    return " ".join("".join(one for one in text if one.isprintable() or one.isspace()).split())
 
 
 def _link(value: object, page_url: str) -> str | None:

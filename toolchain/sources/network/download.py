@@ -1,32 +1,28 @@
 """One archive from the first of its addresses that has it.
 
 Every address is a mirror that may be tried: the digest decides, never the address. An address that gives other bytes
-is not asked again; one that fails is asked again after a pause, and goes on where it stopped.
+is not asked again; one that fails is asked again after a pause (mirrors.py), and goes on where any of them stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from toolchain.addresses import without_credentials
 from toolchain.digest import Sha256
-from toolchain.errors import CacheError, DigestMismatchError, FetchError, ToolchainError
+from toolchain.errors import DigestMismatchError
 from toolchain.pins import Archive, IndexSource
 from toolchain.progress import Progress
 from toolchain.sources.cache.records import origins_of
 from toolchain.sources.cache.store import Holding, Incoming
-from toolchain.sources.network.http import Answer, Client, TransferError, without_credentials
+from toolchain.sources.network.failure import TransferError
+from toolchain.sources.network.http import Answer, Client
+from toolchain.sources.network.mirrors import first_that_has_it
 from toolchain.sources.network.pipe import pour
-from toolchain.sources.network.retry import (
-    ATTEMPTS,
-    LONGEST_RETRY_AFTER_S,
-    TRANSIENT_STATUS,
-    Timing,
-    pause_s,
-    retry_after_s,
-)
+from toolchain.sources.network.retry import Timing
 
 if TYPE_CHECKING:
     from toolchain.sources.indexes.index import Located
@@ -84,27 +80,36 @@ class Download:
         self._progress = progress
         self._stop = stop
         self._pieced = False  # the part holds bytes of another answer than the current one
+        self._asked: _Address | None = None  # the current address
         self._anew = False  # the current address was asked from zero because such a part was wrong
         self._etag: str | None = None
 
     def run(self) -> Holding:
         addresses = self._addresses()
         self._pieced = self._incoming.open() > 0
-        failures: list[TransferError | DigestMismatchError] = []
-        for number, address in enumerate(addresses):
-            self._stop()
-            try:
-                return self._from(address)
-            except (TransferError, DigestMismatchError) as error:
-                failures.append(error)
-                if number + 1 < len(addresses):
-                    self._progress.note(f"{error.message.splitlines()[0]}; trying {addresses[number + 1].shown}")
-                if isinstance(error, DigestMismatchError):
-                    self._incoming.open()
+        return first_that_has_it(
+            addresses,
+            self._from,
+            what=f"{self._archive.file_name} ({self._archive.where})",
+            timing=self._network.timing,
+            progress=self._progress,
+            stop=self._stop,
+            received_bytes=lambda: self._incoming.size_bytes,
+        )
+
+    def _from(self, address: _Address) -> Holding:
+        """The next attempt at an address. What others sent is gone on with, and an address is not blamed for it."""
+        if address is not self._asked:
+            if self._asked is not None:
                 self._pieced = self._incoming.size_bytes > 0
                 self._anew = False
                 self._etag = None
-        raise one_error(failures, f"{self._archive.file_name}: none of its addresses has it")
+            self._asked = address
+        try:
+            return self._attempt(address)
+        except DigestMismatchError:
+            self._incoming.open()
+            raise
 
     def _addresses(self) -> list[_Address]:
         source = self._archive.source
@@ -123,25 +128,6 @@ class Download:
             )
             for url in located.urls
         ]
-
-    def _from(self, address: _Address) -> Holding:
-        """All attempts at one address."""
-        timing = self._network.timing
-        failures = 0
-        while True:
-            before = self._incoming.size_bytes
-            try:
-                return self._attempt(address)
-            except TransferError as error:
-                self._stop()
-                failures = 1 if self._incoming.size_bytes > before else failures + 1
-                if not error.retryable or failures >= ATTEMPTS:
-                    raise
-                asked_s = retry_after_s(error.retry_after, timing)
-                wait_s = pause_s(failures, timing) if asked_s is None else min(asked_s, LONGEST_RETRY_AFTER_S)
-                self._progress.note(f"{error.message}; trying again in {wait_s:.1f} s")
-                timing.sleep(wait_s)
-                self._stop()
 
     def _attempt(self, address: _Address) -> Holding:
         incoming = self._incoming
@@ -201,11 +187,7 @@ class Download:
                 self._progress.note(f"{answer.shown} cannot go on in the middle; starting over")
                 self._restart()
         else:
-            raise TransferError(
-                f"{answer.shown}: the server answered HTTP {answer.status}",
-                retryable=answer.status in TRANSIENT_STATUS,
-                retry_after=answer.headers.get("retry-after"),
-            )
+            raise answer.refusal
         etag = answer.headers.get("etag", "")
         self._etag = etag if etag.startswith('"') else None  # a weak one promises nothing about bytes
         return True
@@ -248,19 +230,3 @@ class Download:
 
     def _commit(self, address: _Address) -> Holding:
         return self._incoming.commit(address.origin, address.shown, address.evidence)
-
-
-def one_error(failures: Sequence[ToolchainError], heading: str | None = None) -> ToolchainError:
-    """One error for many: of the gravest family, saying everything that each says."""
-    if len(failures) == 1:
-        return failures[0]
-    gravest = failures[0]
-    for milder in ((FetchError,), (FetchError, CacheError), (FetchError, CacheError, DigestMismatchError)):
-        gravest = next((error for error in failures if not isinstance(error, milder)), gravest)
-    family = type(gravest) if not isinstance(gravest, FetchError) else FetchError
-    lines = list(dict.fromkeys(error.message for error in failures))
-    return family(
-        "\n".join([heading, *lines] if heading else lines),
-        hint="\n".join(dict.fromkeys(error.hint for error in failures if error.hint)) or None,
-        details={"failures": [error.to_json() for error in failures]},
-    )

@@ -16,15 +16,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
-from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
-from toolchain.errors import FetchError
+from toolchain import addresses
+from toolchain.addresses import without_credentials
+from toolchain.sources.network.failure import TransferError, failed, proxy_for, reason_of, refused
 
 if TYPE_CHECKING:
     import requests
     from requests import Session as Session  # the type, for those who only pass one on
-
-LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,6 @@ class Limits:
     slow_window_s: float = 30.0  # over this long ...
     slow_bytes_per_s: int = 1024  # ... less than this is a stall: a 100 MB archive would take more than a day
     redirects: int = 10
-
-
-class TransferError(FetchError):
-    """An exchange failed. `retryable`: the same address may do better later, after `retry_after_s` if it said so."""
-
-    def __init__(self, message: str, *, retryable: bool, retry_after: str | None = None, status: int = 0) -> None:
-        super().__init__(message)
-        self.retryable = retryable
-        self.retry_after = retry_after
-        self.status = status
 
 
 class Body(Protocol):
@@ -66,18 +56,21 @@ class Body(Protocol):
 
 @dataclass(frozen=True)
 class Answer:
-    """A server's answer: `status`, header names in lower case, the address that answered, and the body."""
+    """A server's answer: `status`, header names in lower case, the address that answered, and the body.
+
+    `proxy` is the one that it came through, as it may be printed.
+    """
 
     status: int
     headers: Mapping[str, str]
     shown: str
     body: Body
+    proxy: str | None = None
 
-
-def without_credentials(url: str) -> str:
-    """The URL as it may be printed and recorded: no user, no password."""
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
+    @property
+    def refusal(self) -> TransferError:
+        """The error for this answer where it is no file."""
+        return refused(self.shown, self.status, self.headers, self.proxy)
 
 
 @dataclass
@@ -110,7 +103,7 @@ class Client:
         return self._session
 
     def _send(
-        self, url: str, headers: Mapping[str, str], auth: tuple[str, str] | None, ca_bundle: Path | None
+        self, method: str, url: str, headers: Mapping[str, str], auth: tuple[str, str] | None, ca_bundle: Path | None
     ) -> requests.Response:
         from requests import PreparedRequest
 
@@ -118,7 +111,7 @@ class Client:
         request = PreparedRequest()
         # A server that is asked for no coding sends the file as it is.
         own = {**self.session.headers, "Accept-Encoding": "identity", **headers}
-        request.prepare(method="GET", url=url, headers=own, auth=auth or environment.login)
+        request.prepare(method=method, url=url, headers=own, auth=auth or environment.login)
         settings = {**environment.settings, "verify": str(ca_bundle)} if ca_bundle else environment.settings
         timeout = (self.limits.connect_s, self.limits.silent_s)
         return self.session.send(request, timeout=timeout, allow_redirects=False, **settings)
@@ -133,13 +126,6 @@ class Client:
             settings = self.session.merge_environment_settings(url, {}, True, None, None)
             self._environments[key] = _Environment(get_netrc_auth(url), settings)
         return self._environments[key]
-
-    def _way_to(self, url: str) -> str:
-        """Through which proxy a URL is asked for, in words; nothing where there is none."""
-        from requests.utils import select_proxy
-
-        proxy = select_proxy(url, self._environment_of(url).settings["proxies"])
-        return f", through the proxy {without_credentials(proxy)}" if proxy else ""
 
     def abort(self) -> None:
         """End every body that is being read, or will be, from any thread: its reader gets an error."""
@@ -163,36 +149,73 @@ class Client:
         """
         if url.startswith("file:"):
             return _open_file(url)
+        return self._follow("GET", url, headers or {}, auth, ca_bundle, plain_http)
+
+    def head(self, url: str) -> Answer:
+        """What `get` would answer, without its body. Raises TransferError."""
+        return self._follow("HEAD", url, {}, None, None, False)
+
+    def _follow(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        auth: tuple[str, str] | None,
+        ca_bundle: Path | None,
+        plain_http: bool,
+    ) -> Answer:
+        first, first_host = without_credentials(url), urlsplit(url).netloc
+        for step in range(self.limits.redirects + 1):
+            shown = without_credentials(url) if not step else f"{first}, which leads to {without_credentials(url)}"
+            parts = urlsplit(url)
+            if not (addresses.is_allowed(url) or (plain_http and parts.scheme == "http")):
+                raise TransferError(
+                    f"{shown}: only these are fetched: {addresses.RULE}",
+                    retryable=False,
+                )
+            login = auth if parts.netloc == first_host else None
+            response = self._exchange(method, url, headers, login, ca_bundle, shown)
+            if response.status_code not in (301, 302, 303, 307, 308) or "location" not in response.headers:
+                return self._answer(response, url)
+            location = response.headers["location"]
+            response.close()
+            try:
+                url = urljoin(url, location)
+                target = without_credentials(url)
+            except ValueError as error:
+                raise TransferError(f"{shown} redirects to {location!r:.200}: {error}", retryable=False) from error
+            if parts.scheme == "https" and urlsplit(url).scheme != "https":
+                raise TransferError(f"{shown} redirects from https to {target}: refused", retryable=False)
+        raise TransferError(f"{shown}: more than {self.limits.redirects} redirects", retryable=False)
+
+    def _exchange(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        auth: tuple[str, str] | None,
+        ca_bundle: Path | None,
+        shown: str,
+    ) -> requests.Response:
         import requests
 
-        first_host = urlsplit(url).netloc
-        for _ in range(self.limits.redirects + 1):
-            shown = without_credentials(url)
-            parts = urlsplit(url)
-            if parts.scheme != "https" and not (parts.scheme == "http" and (plain_http or parts.hostname in LOOPBACK)):
-                raise TransferError(f"{shown}: only https addresses are fetched", retryable=False)
-            try:
-                response = self._send(url, headers or {}, auth if parts.netloc == first_host else None, ca_bundle)
-            except (requests.RequestException, OSError, ValueError) as error:
-                # A certificate, or a setting of a proxy that means nothing, is no better the next time.
-                wrong = isinstance(error, (requests.exceptions.SSLError, ValueError))
-                message = f"{shown}{self._way_to(url)}: {reason_of(error)}"
-                raise TransferError(message, retryable=not wrong) from error
-            if response.status_code not in (301, 302, 303, 307, 308) or "location" not in response.headers:
-                body = _SocketBody(response, shown, self.limits, self.monotonic)
-                self._bodies.add(body)
-                if self._aborted:  # between the request and here
-                    body.abort()
-                headers_seen = {name.lower(): value for name, value in response.headers.items()}
-                return Answer(response.status_code, headers_seen, shown, body)
-            target = urljoin(url, response.headers["location"])
-            response.close()
-            if parts.scheme == "https" and urlsplit(target).scheme != "https":
-                raise TransferError(
-                    f"{shown} redirects from https to {without_credentials(target)}: refused", retryable=False
-                )
-            url = target
-        raise TransferError(f"{shown}: more than {self.limits.redirects} redirects", retryable=False)
+        try:
+            return self._send(method, url, headers, auth, ca_bundle)
+        except (requests.RequestException, OSError, ValueError) as error:
+            raise failed(shown, error, self.proxy_for(url)) from error
+
+    def _answer(self, response: requests.Response, url: str) -> Answer:
+        shown = without_credentials(url)
+        body = _SocketBody(response, shown, self.limits, self.monotonic)
+        self._bodies.add(body)
+        if self._aborted:  # between the request and here
+            body.abort()
+        headers_seen = {name.lower(): value for name, value in response.headers.items()}
+        return Answer(response.status_code, headers_seen, shown, body, self.proxy_for(url))
+
+    def proxy_for(self, url: str) -> str | None:
+        """The proxy on the way to `url`, as it may be printed."""
+        return proxy_for(url, self._environment_of(url).settings["proxies"])
 
 
 @dataclass(frozen=True)
@@ -201,16 +224,6 @@ class _Environment:
 
     login: tuple[str, str] | None = field(repr=False)
     settings: Mapping[str, Any]
-
-
-def reason_of(error: BaseException) -> str:
-    """The innermost sentence of a chain of wrapped exceptions: `Connection refused`, not the five layers around it."""
-    inner: BaseException | None = error
-    while inner is not None:
-        error = inner
-        wrapped = [getattr(error, "reason", None), *error.args, error.__cause__]
-        inner = next((one for one in wrapped if isinstance(one, BaseException)), None)
-    return str(getattr(error, "strerror", None) or error) or type(error).__name__
 
 
 class _SocketBody:

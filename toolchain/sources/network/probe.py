@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from typing import BinaryIO
 
-from toolchain import __version__
-from toolchain.digest import READ_SIZE_BYTES, Sha256
-from toolchain.errors import DigestMismatchError, FetchError
+from toolchain.addresses import without_credentials
+from toolchain.digest import Sha256
+from toolchain.errors import CacheError
 from toolchain.progress import Progress
-from toolchain.sources.cache.kinds import PAGE_HINT, PAGES, SNIFF_SIZE_BYTES, kind_of
+from toolchain.sources.network.download import LARGEST_SURPRISE_BYTES, Network
+from toolchain.sources.network.failure import TransferError
+from toolchain.sources.network.http import Answer, Client
+from toolchain.sources.network.mirrors import first_that_has_it
+from toolchain.sources.network.pipe import pour
 
-if TYPE_CHECKING:
-    import requests
-
-_TIMEOUT_S = (20.0, 30.0)  # to connect; between two pieces of an answer: as fetch has them
-
-# What is hashed to be pinned has no known size yet, and a server may never end. The largest real archive has 1.5 GB.
-_MOST_BYTES = 32 * 1024**3
+# What nothing states the size of: a new version of a file may well be some times as large as the old one.
+GROWTH = 4
+UNKNOWN_BYTES = 4 << 30  # nothing that is pinned anywhere is half as large
+LARGEST_BYTES = 16 << 30  # no archive that unpacks to more is installed
 
 
 @dataclass(frozen=True)
@@ -35,138 +35,130 @@ class Measured:
     size_bytes: int
 
 
-def open_session() -> requests.Session:
-    """An HTTP session that obeys the proxies, certificates and netrc of the environment, as requests does."""
-    import requests
+@dataclass(frozen=True)
+class Wanted:
+    """A file to measure: what it is called, where it is pinned, its mirrors, and the login and certificates for them.
 
-    session = requests.Session()
-    session.headers["User-Agent"] = f"gpu-toolchain/{__version__}"
-    return session
+    `size_bytes` is what an index states, `old_size_bytes` that of the version before; None where they are not known.
+    `plain_http` lets http be asked beyond this machine: for an index that the machine's owner configured so.
+    """
+
+    name: str
+    where: str
+    urls: tuple[str, ...]
+    size_bytes: int | None = None
+    old_size_bytes: int | None = None
+    auth: tuple[str, str] | None = field(default=None, repr=False)
+    ca_bundle: Path | None = None
+    plain_http: bool = False
+
+    def at_most(self, stated_bytes: int | None) -> int:
+        """How many bytes are taken of a body whose server states `stated_bytes`."""
+        if self.size_bytes is not None:
+            return self.size_bytes + LARGEST_SURPRISE_BYTES
+        if stated_bytes is not None:
+            return LARGEST_BYTES
+        if self.old_size_bytes is not None:
+            return self.old_size_bytes * GROWTH + LARGEST_SURPRISE_BYTES
+        return UNKNOWN_BYTES
 
 
-def length(session: requests.Session, url: str) -> int | None:
-    """The length that the server states for `url`, None where it states none. Raises FetchError where it is gone."""
-    import requests
+@dataclass(frozen=True)
+class _Mirror:
+    url: str
 
-    try:
-        # Compressed answers would state the length of what they compress to.
-        with session.head(
-            url, allow_redirects=True, timeout=_TIMEOUT_S, headers={"Accept-Encoding": "identity"}
-        ) as response:
-            _accept(response, url)
-            stated = response.headers.get("Content-Length", "")
-            return int(stated) if stated.isdecimal() else None
-    except (requests.RequestException, OSError) as error:
-        raise _unreachable(url, error) from error
+    @property
+    def shown(self) -> str:
+        return without_credentials(self.url)
+
+
+def length(client: Client, url: str) -> int | None:
+    """The length that the server states for `url`, None where it states none. Raises TransferError where it is gone."""
+    answer = client.head(url)
+    answer.body.close()
+    if answer.status != 200:
+        raise answer.refusal
+    stated = answer.headers.get("content-length", "")
+    return int(stated) if stated.isdecimal() else None
 
 
 def measure(
-    session: requests.Session,
-    urls: Sequence[str],
-    *,
-    label: str,
-    progress: Progress,
-    auth: tuple[str, str] | None = None,
-    ca_bundle: Path | None = None,
+    wanted: Wanted, accept: Callable[[Path, Measured], None], *, network: Network, progress: Progress
 ) -> Measured:
-    """Download from the first of `urls` (https, http or file) that answers, and hash.
+    """Download the file as `fetch` does, from the first mirror whose bytes `accept` takes, and hash it.
 
-    Raises FetchError of the last; DigestMismatchError where what came is no archive, but a page.
+    `accept` gets the bytes, as a file that is there while it runs, and raises DigestMismatchError or ArchiveError for
+    wrong ones. Raises what it raised of the last mirror, FetchError where no mirror answered, and CacheError where
+    there is no room for the bytes.
     """
-    for position, url in enumerate(urls):
-        try:
-            if urlsplit(url).scheme == "file":
-                return _measure_file(url)
-            return _measure(session, url, label, progress, auth, ca_bundle)
-        except FetchError as error:
-            progress.finish(label, "failed")
-            if position == len(urls) - 1:
-                raise
-            progress.note(f"{error.message}; trying the next mirror")
-    raise FetchError(f"{label}: there is no URL to download it from")
-
-
-def _measure(
-    session: requests.Session,
-    url: str,
-    label: str,
-    progress: Progress,
-    auth: tuple[str, str] | None,
-    ca_bundle: Path | None,
-) -> Measured:
-    import requests
-    import urllib3
-
-    sha256, sha512, count, start = hashlib.sha256(), hashlib.sha512(), 0, b""
+    progress.start(wanted.name, wanted.name, wanted.size_bytes)
     try:
-        with session.get(
-            url,
-            stream=True,
-            timeout=_TIMEOUT_S,
-            auth=auth,
-            verify=str(ca_bundle) if ca_bundle else None,
-            headers={"Accept-Encoding": "identity"},
-        ) as response:
-            _accept(response, url)
-            stated = response.headers.get("Content-Length", "")
-            expected = int(stated) if stated.isdecimal() else None
-            progress.start(label, label, expected)
-            # As they are on the line, as they are fetched later: not without a gzip that the server put around them.
-            for piece in response.raw.stream(READ_SIZE_BYTES, decode_content=False):
-                start += piece[: SNIFF_SIZE_BYTES - len(start)]
-                sha256.update(piece)
-                sha512.update(piece)
-                count += len(piece)
-                if count > _MOST_BYTES:
-                    raise FetchError(
-                        f"{url} sent more than {_MOST_BYTES} bytes, and goes on",
-                        hint="see what that address has; nothing that is pinned is so large",
-                        details={"url": url},
-                    )
-                progress.advance(label, len(piece))
-    except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
-        raise _unreachable(url, error) from error
-    if expected is not None and count != expected:  # urllib3 before 2 does not look
-        raise FetchError(f"{url} states {expected} bytes and sent {count}", details={"url": url})
-    if (kind := kind_of(start)) in PAGES:
-        raise DigestMismatchError(
-            f"{url} sent {count} bytes, which look like: {kind}", hint=PAGE_HINT, details={"url": url, "kind": kind}
-        )
-    progress.finish(label, "hashed")
-    return _measured(sha256.hexdigest(), sha512.digest(), count)
+        with tempfile.TemporaryDirectory(prefix="toolchain-") as folder:
+            path = Path(folder) / "file"
 
+            def ask(mirror: _Mirror) -> Measured:
+                with path.open("wb") as file:
+                    measured = _receive(mirror, file, wanted, network, progress)
+                accept(path, measured)
+                return measured
 
-def _measure_file(url: str) -> Measured:
-    path = Path(url2pathname(urlsplit(url).path))
-    try:
-        data = path.read_bytes()
+            measured = first_that_has_it(
+                [_Mirror(url) for url in wanted.urls],
+                ask,
+                what=f"{wanted.name} ({wanted.where})",
+                timing=network.timing,
+                progress=progress,
+            )
+        progress.finish(wanted.name, "hashed")
+        return measured
     except OSError as error:
-        raise FetchError(f"{path}: {error.strerror}", details={"url": url}) from error
-    return _measured(hashlib.sha256(data).hexdigest(), hashlib.sha512(data).digest(), len(data))
+        progress.finish(wanted.name, "failed")
+        raise CacheError(
+            f"{wanted.name}: cannot be kept while it is looked at: {error.strerror or error}",
+            hint=f"make room in {tempfile.gettempdir()}, or name another folder with TMPDIR",
+            details={"folder": tempfile.gettempdir()},
+        ) from error
+    except BaseException:
+        progress.finish(wanted.name, "failed")
+        raise
 
 
-def _measured(sha256: str, sha512: bytes, count: int) -> Measured:
-    return Measured(Sha256(sha256), f"sha512-{base64.b64encode(sha512).decode('ascii')}", count)
+def _receive(mirror: _Mirror, file: BinaryIO, wanted: Wanted, network: Network, progress: Progress) -> Measured:
+    answer = network.client.get(mirror.url, auth=wanted.auth, ca_bundle=wanted.ca_bundle, plain_http=wanted.plain_http)
+    try:
+        if answer.status != 200:
+            raise answer.refusal
+        progress.start(wanted.name, wanted.name, answer.body.stated_bytes or wanted.size_bytes)
+        return _take(answer, file, wanted, progress)
+    finally:
+        answer.body.close()
 
 
-def _accept(response: requests.Response, url: str) -> None:
-    asked = urlsplit(url)
-    for step in (*response.history, response):
-        came = urlsplit(step.url)  # plain http is for a host that was asked for so, and leads to no other
-        if came.scheme != "https" and (asked.scheme == "https" or came.hostname != asked.hostname):
-            raise FetchError(f"{url} leads to {step.url}, which is not https", details={"url": url})
-    if response.status_code != 200:
-        raise FetchError(
-            f"{url} answered {response.status_code} {response.reason}",
-            details={"url": url, "status": response.status_code},
-        )
-
-
-def _unreachable(url: str, error: Exception) -> FetchError:
-    from toolchain.sources.network.http import reason_of
-
-    return FetchError(
-        f"cannot reach {url}: {reason_of(error)}",
-        hint="check the network and its proxies",
-        details={"url": url, "unreachable": True},
+def _take(answer: Answer, file: BinaryIO, wanted: Wanted, progress: Progress) -> Measured:
+    sha256, sha512 = hashlib.sha256(), hashlib.sha512()
+    stated = answer.body.stated_bytes
+    limit, count = wanted.at_most(stated), 0
+    too_long = TransferError(
+        f"{answer.shown} sends more than {limit:,} bytes for {wanted.name}", retryable=False, hint=_TOO_LONG
     )
+    if stated is not None and stated > limit:
+        raise too_long
+
+    def take(piece: memoryview) -> None:
+        nonlocal count
+        count += len(piece)
+        if count > limit:
+            raise too_long
+        file.write(piece)
+        sha256.update(piece)
+        sha512.update(piece)
+        progress.advance(wanted.name, len(piece))
+
+    pour(answer.body, take, expected_bytes=stated, stop=lambda: None)
+    integrity = f"sha512-{base64.b64encode(sha512.digest()).decode('ascii')}"
+    return Measured(Sha256(sha256.hexdigest()), integrity, count)
+
+
+_TOO_LONG = "the address does not give one file: a proxy, a login page, or a wrong address"
+
+__all__ = ["Measured", "Wanted", "length", "measure"]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from toolchain import documents
 from toolchain.digest import Sha256
-from toolchain.errors import ArchiveError, InstallError, PatchError
+from toolchain.errors import ArchiveError, InstallError, PatchError, PinsError
 from toolchain.files import read_regular
 from toolchain.fingerprint import fingerprint
 from toolchain.progress import Progress, Silent
@@ -79,14 +79,16 @@ def build(
     archives: Sequence[VerifiedArchive],
     links: Sequence[Link] = (),
     patches: Sequence[Patch] = (),
+    pinned_at: str | None = None,
     progress: Progress | None = None,
     jobs: int | None = None,
 ) -> Manifest:
     """Unpack the archives into the empty folder `staging`, add the pin's links, apply the patches in order.
 
     All members of all archives are judged before the first byte is written. Every time in the result is
-    `tree_stat.FIXED_TIME_NS`, every mode 0644 or 0755. Raises ArchiveError, PatchError, and InstallError where
-    the disk is full or must not be written; what stands in `staging` is then to be discarded.
+    `tree_stat.FIXED_TIME_NS`, every mode 0644 or 0755. Raises ArchiveError, PatchError, PinsError where the pin makes
+    no tree of good archives (`pinned_at` is its file and line, that of the first archive unless said), and InstallError
+    where the disk is full or must not be written; what stands in `staging` is then to be discarded.
     """
     from toolchain.sources.archives import archive, placing
     from toolchain.sources.archives.members import Kind
@@ -95,6 +97,7 @@ def build(
     progress = progress or Silent()
     jobs = jobs or default_jobs()
     label = key = ", ".join(one.archive.file_name for one in archives)
+    pinned_at = pinned_at or next((one.archive.where for one in archives), "")
     with contextlib.ExitStack() as stack:
         sources = []
         parts = []
@@ -104,12 +107,23 @@ def build(
             source = stack.enter_context(archive.opened(one.path, where=where, scratch=scratch))
             sources.append(source)
             parts.append(
-                placing.place(where, source.members, strip=one.archive.strip, places=one.archive.places, archive=number)
+                placing.place(
+                    where,
+                    source.members,
+                    strip=one.archive.strip,
+                    places=one.archive.places,
+                    pinned_at=one.archive.where,
+                    archive=number,
+                )
             )
-        entries, folders = placing.merge(label, parts, [(str(path), str(target)) for path, target in links])
+        own_links = [(str(path), str(target)) for path, target in links]
+        entries, folders = placing.merge(label, parts, own_links, pinned_at=pinned_at)
         for entry in entries:
             if entry.path.split("/")[0].lower() in OWN_NAMES:
-                raise ArchiveError(f"{label}: {entry.path!r} is a name that this tool keeps for itself")
+                raise PinsError(
+                    f"{pinned_at}: {label}: {entry.path!r} is a name that this tool keeps for itself",
+                    hint="put it elsewhere, or leave it out, with 'place'",
+                )
         progress.start(key, f"unpack {label}", sum(e.data.size_bytes for e in entries if e.data))
         outcome = "failed"
         try:
