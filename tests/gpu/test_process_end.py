@@ -110,8 +110,8 @@ for state in states:
     rig.busy(state)
 read = states[-1].read()
 waits = {"device": rig.device.wait, "fence": lambda: rig.device.wait_fence(rig.device.fences[0]), "read": read.wait}
-print("waiting", flush=True)
 try:
+    print("waiting", flush=True)
     waits[sys.argv[4]]()
     print("waited")
 except KeyboardInterrupt:
