@@ -166,6 +166,11 @@ def test_github_gets_annotations(toolchain: Toolchain) -> None:
     first, second = ended.stdout.splitlines()
     assert re.match(r"::error file=\S+m01_retptr\.ll,line=38,title=AIR-A1::expected ptr ", first)
     assert second.startswith("::error::")
+    path = toolchain.here / "a.ll"
+    path.write_bytes(kernel('call void @"\\1B[31mred\\0A"()', 'declare void @"\\1B[31mred\\0A"()'))
+    (line,) = check(toolchain, "--format", "github", path).stdout.splitlines()
+    assert r"a definition of \x1b[31mred%0A" in line
+    assert line.isprintable()
 
 
 def test_a_project_says_what_is_checked_and_allowed(toolchain: Toolchain) -> None:

@@ -340,7 +340,7 @@ def _text(run: Run, settings: Settings) -> None:
     for hint in dict.fromkeys(error.hint for error in run.errors if error.hint):
         click.echo(f"hint: {escaped(hint)}", err=True)
     click.secho("ok      " if run.ok else "wrong   ", fg="green" if run.ok else "red", bold=True, nl=False)
-    said = [count(run.modules, "module"), f"{run.functions:,} functions", f"{run.calls:,} calls"]
+    said = [count(run.modules, "module"), count(run.functions, "function"), count(run.calls, "call")]
     said += [count(run.count(word), word) for word in _COLOURS if run.count(word)]
     allowed = sum(bool(one.allowed) for one in run.findings)
     said += [f"{allowed} allowed"] if allowed else []
