@@ -87,6 +87,7 @@ def make(
     compiled = 0
     if todo:
         plans = _plans(todo)
+        kept.prepare(cache)
         emitted = emit(
             [kernel for plan in plans.values() for kernel in plan.kernels],
             compiler,

@@ -329,9 +329,11 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _text(run: Run, settings: Settings) -> None:
+    told: set[tuple[str, str]] = set()  # rules whose mending was printed: once is enough
     for finding in run.findings:
         if not (settings.quiet and not run.fails(finding)):
-            _print_finding(finding)
+            _print_finding(finding, mend=(finding.rule, finding.hint) not in told)
+            told.add((finding.rule, finding.hint))
     if run.kernels and not settings.quiet:
         _print_summary(run.kernels)
     for error in run.errors:
@@ -348,7 +350,7 @@ def _text(run: Run, settings: Settings) -> None:
     click.echo(", ".join(said))
 
 
-def _print_finding(finding: AirFinding) -> None:
+def _print_finding(finding: AirFinding, *, mend: bool) -> None:
     word = "allowed" if finding.allowed else finding.severity.value
     click.secho(f"{word:8}", fg=None if finding.allowed else _COLOURS[word], nl=False)
     click.secho(f"{finding.rule} ", bold=True, nl=False)
@@ -360,7 +362,7 @@ def _print_finding(finding: AirFinding) -> None:
         lines += [("", f"  > {name}") for name in finding.chain[1:]]
     if finding.callee and finding.callee not in finding.chain:
         lines.append(("callee", finding.callee))
-    lines += [("because", finding.allowed)] if finding.allowed else [("mend", finding.hint)]
+    lines += [("because", finding.allowed)] if finding.allowed else [("mend", finding.hint)] if mend else []
     for what, said in lines:
         click.echo(f"        {what:9}{escaped(said)}")
 
