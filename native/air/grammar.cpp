@@ -110,7 +110,7 @@ TypeId Grammar::spelled_type(int depth)
         if (!spelled.text.empty() && text_.pass_exactly(spelled.text))
             return spelled.type;
     const TypeId type = bracketed_type(depth);
-    std::ranges::rotate(known, known.end() - 1);
+    std::rotate(known.begin(), known.end() - 1, known.end()); // not of ranges: Clang 14 cannot read libstdc++ there
     known.front() = {text_.since(offset), type};
     return type;
 }

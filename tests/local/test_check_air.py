@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import zipfile
@@ -15,6 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 from air_samples import FOLDER, expected, kernel
+from children import children_of, runs, until
 from command import Ended, Toolchain
 from metallibs import metallib
 
@@ -78,6 +80,7 @@ def test_what_fails_can_be_errors_alone(toolchain: Toolchain) -> None:
         ("a.metallib", b"MTLB", "no Metal library"),
         ("a.metallib", metallib([]), "expected functions"),
         ("a.txt", b"x", "expected a file of"),
+        ("folder.ll", None, "cannot be read"),
         ("gone.ll", None, "cannot be read"),
     ],
 )
@@ -89,6 +92,13 @@ def test_what_cannot_be_read_ends_with_17(toolchain: Toolchain, name: str, data:
     assert ended.status == (1 if data == b"" and name == "a.ll" else 17)
     assert re.search(said, ended.stdout + ended.stderr)
     assert "2 modules" in ended.stdout or "1 module," in ended.stdout
+
+
+@pytest.mark.parametrize("name", ["a.ll", "a.air", "a.bc", "a.metallib"])
+def test_a_fifo_is_waited_for_by_nobody(toolchain: Toolchain, name: str) -> None:
+    os.mkfifo(toolchain.here / name)
+    ended = check(toolchain, toolchain.here / name)
+    assert (ended.status, "no regular file" in ended.stderr) == (17, True)
 
 
 class EndsItsProcess(Limits):
@@ -103,6 +113,23 @@ def test_a_process_that_dies_names_its_module() -> None:
     outcomes = list(files.check_units(todo, Policy(limits=EndsItsProcess()), jobs=2))
     assert [one.findings[0].where for one in outcomes] == [str(unit.path) for unit in todo]
     assert all(one.findings[0].rule == "AIR-B1" and "ended its process" in one.findings[0].seen for one in outcomes)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_all_processes_at_once(toolchain: Toolchain, number: signal.Signals) -> None:
+    # Some ten seconds of work.
+    name = next(row["symbol"] for row in expected() if row["file"] == "k01_scalars.ll")
+    path = toolchain.here / "large.metallib"
+    path.write_bytes(metallib([(name, (FOLDER / "k01_scalars.air").read_bytes())] * 10_000))
+    with toolchain.start("check", "air", "-j", "2", str(path)) as process:
+        assert until(lambda: len(children_of(process.pid)) > 2)  # two workers, and who tracks their semaphores
+        workers = children_of(process.pid)
+        process.send_signal(number)
+        _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 128 + number
+    assert stderr.endswith(f"interrupted by {number.name}\n")
+    assert until(lambda: not any(map(runs, workers)))
 
 
 def test_damaged_bitcode_has_a_name(toolchain: Toolchain) -> None:
@@ -139,6 +166,11 @@ def test_github_gets_annotations(toolchain: Toolchain) -> None:
     first, second = ended.stdout.splitlines()
     assert re.match(r"::error file=\S+m01_retptr\.ll,line=38,title=AIR-A1::expected ptr ", first)
     assert second.startswith("::error::")
+    path = toolchain.here / "a.ll"
+    path.write_bytes(kernel('call void @"\\1B[31mred\\0A"()', 'declare void @"\\1B[31mred\\0A"()'))
+    (line,) = check(toolchain, "--format", "github", path).stdout.splitlines()
+    assert r"a definition of \x1b[31mred%0A" in line
+    assert line.isprintable()
 
 
 def test_a_project_says_what_is_checked_and_allowed(toolchain: Toolchain) -> None:
@@ -169,6 +201,34 @@ def test_a_project_says_what_is_checked_and_allowed(toolchain: Toolchain) -> Non
     assert run("").status == 17  # nothing matches
     project.unlink()
     assert check(toolchain, "--project", toolchain.here).status == 2
+    assert check(toolchain, "--project", toolchain.here / "gone").status == 2
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("a**b.ll", "is no pattern"),
+        ("*.nothing", "no file matches"),
+        ("**", "no file matches"),  # folders alone
+        ("/no/such/place/*.ll", "no file matches"),
+        ("gone.ll", "No such file"),
+    ],
+)
+def test_modules_that_name_nothing_are_said(toolchain: Toolchain, pattern: str, said: str) -> None:
+    folder = toolchain.here / "project"
+    (folder / "inner").mkdir(parents=True)
+    (folder / "toolchain.toml").write_text(f'[air]\nmodules = ["{pattern}"]\n', encoding="utf-8")
+    (folder / "toolchain.toml").rename(toolchain.here / "kept")
+    (folder / "toolchain.toml").symlink_to(toolchain.here / "kept")
+    ended = check(toolchain, "--project", folder)
+    assert ended.status == 17
+    assert said in ended.stderr
+
+
+def test_patterns_may_begin_at_the_root(toolchain: Toolchain) -> None:
+    (toolchain.here / "one.ll").write_bytes(kernel())
+    (toolchain.here / "toolchain.toml").write_text(f'[air]\nmodules = ["{toolchain.here}/o*.ll"]\n', encoding="utf-8")
+    assert check(toolchain, "--project", toolchain.here).status == 0
 
 
 def test_profiles_are_demanded_by_the_project_and_by_option(toolchain: Toolchain) -> None:

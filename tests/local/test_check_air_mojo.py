@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from children import children_of, runs, until
 from mojo_fixtures import ROOTS
 from recording import CHECKOUT
 
@@ -72,6 +74,34 @@ def test_the_example_project_passes_and_is_warm_then(example: Path, cache: Path)
     assert mended.returncode == 0, mended.stdout
     assert "emit raster.shade_tiles: emitted" in mended.stderr
     assert "emit post." not in mended.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+def test_an_interrupt_leaves_no_compiler(example: Path, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "toolchain", "check", "air"],
+        cwd=example,
+        env={**os.environ, "TOOLCHAIN_ROOT": str(ROOTS), "DREAM_GPU_CACHE": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        # `mojo --version` first, and then two at once
+        assert until(lambda: len(children_of(process.pid)) > 1)
+        compilers = children_of(process.pid)
+        process.send_signal(signal.SIGTERM)
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (143, "interrupted by SIGTERM\n")
+    assert until(lambda: not any(map(runs, compilers)))
+
+
+def test_a_folder_of_imports_that_is_not_there(example: Path, cache: Path, tmp_path: Path) -> None:
+    shutil.copytree(example, tmp_path, dirs_exist_ok=True)
+    project = tmp_path / "toolchain.toml"
+    project.write_text(project.read_text(encoding="utf-8").replace('include = ["gpu"]', 'include = ["gpv"]'))
+    ended = check(tmp_path, cache)
+    assert ended.returncode == 17
+    assert "gpv: expected a folder where imports are looked for, seen nothing" in ended.stderr
 
 
 def test_refusals_findings_and_errors_have_their_codes(example: Path, cache: Path, tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Processes: what is kept, what is handed on, and how each kind of failure reads."""
 
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,18 @@ def test_a_missing_program_is_named() -> None:
 def test_a_program_that_hangs_is_ended() -> None:
     with pytest.raises(ProcessError, match="did not end within"):
         process.run(python("import time; time.sleep(60)"), timeout_s=0.2)
+
+
+def test_a_program_is_stopped_from_another_thread() -> None:
+    stop = process.Stop()
+    endless = python("import time; print('on', flush=True); time.sleep(60)")
+    timer = threading.Timer(0.5, stop)
+    timer.start()
+    with pytest.raises(ProcessError, match="was stopped"):
+        process.run(endless, stop=stop, timeout_s=30)
+    with pytest.raises(ProcessError, match="was stopped"):  # and what is started later, too
+        process.run(endless, stop=stop, timeout_s=30)
+    timer.join()
 
 
 def test_variables_are_added_and_dropped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 def metallib(functions: Sequence[tuple[str, bytes]], *, kind: int = 2) -> bytes:
     """A library of these functions: names and bitcode."""
-    rows, code = [], b""
+    rows, code = [], bytearray()
     for name, bitcode in functions:
         fields = [
             (b"NAME", name.encode() + b"\0"),
@@ -27,4 +27,4 @@ def metallib(functions: Sequence[tuple[str, bytes]], *, kind: int = 2) -> bytes:
     head = struct.pack(
         "<4s12sQ8Q", b"MTLB", bytes(12), end + len(code), list_at, len(listed), end, 0, end, 0, end, len(code)
     )
-    return head + struct.pack("<I", len(functions)) + listed + code
+    return head + struct.pack("<I", len(functions)) + listed + bytes(code)

@@ -178,6 +178,13 @@ def test_notes_are_not_raised() -> None:
     assert said(text, severities=(("AIR-W9", Severity.ERROR),)) == {("AIR-W9", "note")}
 
 
+def test_a_location_is_a_number_from_0_on() -> None:
+    for location in (b"4294967295", b"-1", b"31"):
+        text = kernel().replace(b'!"air.location_index", i32 0,', b'!"air.location_index", i32 %s,' % location)
+        assert errors(text, verify=False) == ["AIR-E3"]
+    assert errors(kernel().replace(b'!"air.location_index", i32 0, i32 1, ', b"")) == ["AIR-E3"]
+
+
 def test_threadgroup_buffers_have_a_table_of_their_own() -> None:
     rows = "".join(
         f'!{100 + number} = !{{i32 {number}, !"air.buffer", !"air.location_index", i32 {number % 31}, i32 1, '

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toolchain.build import process
-from toolchain.build.process import Completed
+from toolchain.build.process import Completed, Stop
 from toolchain.errors import AirError, ProcessError
 
 # One emission takes 4 to 10 s on a machine that does nothing else; a hundred times that is no busy machine any more.
@@ -37,7 +37,7 @@ class Compiler:
                 details={"program": str(self.program), "expected": self.version, "seen": said},
             )
 
-    def run(self, arguments: Sequence[str], *, cwd: Path) -> Completed:
+    def run(self, arguments: Sequence[str], *, cwd: Path, stop: Stop | None = None) -> Completed:
         """Run the compiler to its end, however that is. Raises ProcessError where it cannot start or hangs.
 
         Variables of another MAX or Mojo would be its configuration, so that it inherits none of them.
@@ -49,6 +49,7 @@ class Compiler:
             drop_env=lambda name: name.startswith(("MODULAR_", "MOJO_")),
             timeout_s=TIMEOUT_S,
             check=False,
+            stop=stop,
         )
 
 

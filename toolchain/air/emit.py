@@ -16,6 +16,7 @@ from pathlib import Path
 from toolchain.air.compiler import Compiler, ending, hung
 from toolchain.air.rules.emission import MADE, NAMES
 from toolchain.air.rules.rule import AirFinding
+from toolchain.build.process import Stop
 from toolchain.errors import ProcessError
 from toolchain.progress import Progress
 from toolchain.sources.parallel import at_once
@@ -90,12 +91,13 @@ def emit(
     for kernel in kernels:
         progress.start(kernel.label, f"emit {kernel.label}", None)
     batches = _batches(kernels, jobs)
+    stop = Stop()
     with tempfile.TemporaryDirectory(prefix="toolchain-air-") as folder:
         outcomes = at_once(
             batches,
-            lambda batch: _emit_batch(batch, compiler, target, Path(folder), progress),
+            lambda batch: _emit_batch(batch, compiler, target, Path(folder), progress, stop),
             jobs=jobs,
-            cancel=lambda: None,
+            cancel=stop,
         )
     found: dict[Kernel, Outcome] = {}
     for outcome in outcomes:
@@ -133,7 +135,7 @@ def _batches(kernels: Sequence[Kernel], jobs: int) -> list[tuple[Kernel, ...]]:
 
 
 def _emit_batch(
-    batch: Sequence[Kernel], compiler: Compiler, target: str, folder: Path, progress: Progress
+    batch: Sequence[Kernel], compiler: Compiler, target: str, folder: Path, progress: Progress, stop: Stop
 ) -> list[Outcome]:
     nonce = secrets.token_hex(8)
     program = folder / f"emit_{nonce}.mojo"
@@ -141,7 +143,7 @@ def _emit_batch(
     search = [argument for path in batch[0].search for argument in ("-I", str(path))]
     lasting = True
     try:
-        completed = compiler.run(["run", *search, str(program)], cwd=folder)
+        completed = compiler.run(["run", *search, str(program)], cwd=folder, stop=stop)
         wrong = ""
         if completed.status != 0:
             wrong = ending(completed).replace(str(program), "the emitting program")
@@ -152,7 +154,7 @@ def _emit_batch(
             raise
         records, lasting = hung(error), False
     if isinstance(records, str):
-        return _split(batch, records, lasting, compiler, target, folder, progress)
+        return _split(batch, records, lasting, compiler, target, folder, progress, stop)
     done: list[Outcome] = []
     for kernel, (symbol, text) in zip(batch, records, strict=True):
         progress.finish(kernel.label, "emitted")
@@ -168,12 +170,13 @@ def _split(
     target: str,
     folder: Path,
     progress: Progress,
+    stop: Stop,
 ) -> list[Outcome]:
     """What becomes of kernels that were not made together."""
     if len(batch) > 1 and "failed to parse the provided Mojo source module" not in wrong:
         middle = len(batch) // 2
         halves = (batch[:middle], batch[middle:])
-        return [one for half in halves for one in _emit_batch(half, compiler, target, folder, progress)]
+        return [one for half in halves for one in _emit_batch(half, compiler, target, folder, progress, stop)]
     failed: list[Outcome] = []
     for kernel in batch:
         progress.finish(kernel.label, "failed")

@@ -15,7 +15,7 @@ from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from io import RawIOBase
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from pathlib import Path
 
 from toolchain.air import llvm, metallib
@@ -24,6 +24,7 @@ from toolchain.air.rules.checking import AirFinding, KernelSummary, Policy, chec
 from toolchain.air.rules.rule import RULES
 from toolchain.air.rules.subject import Subject
 from toolchain.errors import AirError
+from toolchain.files import open_regular, read_regular
 
 SUFFIXES = (".ll", ".air", ".bc", ".metallib")
 
@@ -63,8 +64,8 @@ class Outcome:
 def units(path: Path) -> list[Unit]:
     """The modules of a file. Raises AirError where it is no AIR that is known, or cannot be read."""
     try:
-        with path.open("rb") as file:
-            head = file.read(4)
+        with open_regular(path) as file:
+            head = file.read(4) or b""
     except OSError as error:
         raise AirError(f"{path}: cannot be read: {error.strerror or error}") from error
     if path.suffix == ".metallib" or head == metallib.MAGIC:
@@ -82,7 +83,7 @@ def units(path: Path) -> list[Unit]:
 @functools.lru_cache(maxsize=1)
 def _opened(path: Path) -> RawIOBase:
     """A library, opened once for the many modules in it that a process checks."""
-    return path.open("rb", buffering=0)
+    return open_regular(path)
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def source(unit: Unit) -> Source:
         elif unit.path.stat().st_size > MAX_TEXT_BYTES:
             return Source(error=AirError(f"{unit.path}: expected at most {MAX_TEXT_BYTES:,} bytes"))
         else:
-            data = unit.path.read_bytes()
+            data = read_regular(unit.path)
     except OSError as error:
         return Source(error=AirError(f"{unit.path}: cannot be read: {error.strerror or error}"))
     if unit.entry is None and not data.startswith(llvm.BITCODE_MAGICS):
@@ -202,9 +203,19 @@ def _batches(todo: Sequence[Unit], jobs: int) -> Iterator[tuple[Unit, ...]]:
         yield tuple(batch)
 
 
-def _pool(jobs: int) -> Executor:
-    # A fresh interpreter: forks of a process with threads can hang.
-    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_begin)
+@contextlib.contextmanager
+def _pool(jobs: int) -> Iterator[Executor]:
+    """Processes that end with the block: at once where an interrupt ends it, whatever they are at."""
+    # Fresh interpreters: forks of a process with threads can hang.
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_begin)
+    try:
+        yield pool
+    except BaseException:
+        for child in active_children():
+            child.kill()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
 
 
 def _begin() -> None:

@@ -119,6 +119,18 @@ def made_of_body(body: Mapping[str, Any]) -> Reached:
     return Reached({path: Sha256(hexed) for path, hexed in body["files"].items()}, tuple(body["absent"]))
 
 
+def prepare(cache: Path) -> None:
+    """Make the folder. Raises AirError where that cannot be done: before minutes of compiling, and not after."""
+    try:
+        (cache / FOLDER).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(cache / FOLDER, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> AirError:
+    return AirError(f"cannot write {path}: {error.strerror or error}", hint="choose another --cache")
+
+
 def write(file: Path, text: str) -> None:
     """Write a file of the cache, whole or not at all. Raises AirError where the disk takes none."""
     half = file.with_suffix(f".{os.getpid()}.tmp")
@@ -129,7 +141,7 @@ def write(file: Path, text: str) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             half.unlink(missing_ok=True)
-        raise AirError(f"cannot write {file}: {error.strerror or error}", hint="choose another --cache") from error
+        raise _unwritable(file, error) from error
 
 
 def _to_json(outcome: Outcome) -> dict[str, object]:

@@ -12,11 +12,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import RawIOBase
+from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import BinaryIO
 
 from toolchain.errors import AirError
+from toolchain.files import open_regular
 
 MAGIC = b"MTLB"
 KERNEL = 2
@@ -44,7 +45,7 @@ class Entry:
 def entries(path: Path) -> tuple[Entry, ...]:
     """The functions in an archive, in its order. Raises AirError, with the offset, for bytes that are no archive."""
     try:
-        with path.open("rb") as file:
+        with BufferedReader(open_regular(path)) as file:
             return tuple(_Reader(path, file).run())
     except OSError as error:
         raise AirError(f"{path}: cannot be read: {error.strerror or error}") from error

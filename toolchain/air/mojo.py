@@ -15,6 +15,7 @@ from toolchain.air.kept import Request
 from toolchain.air.reach import Reached, place_of, reached
 from toolchain.air.rules.rule import AirFinding
 from toolchain.errors import AirError
+from toolchain.files import standing_at
 from toolchain.progress import Progress
 
 if TYPE_CHECKING:  # a run with nothing changed reads no source
@@ -65,6 +66,13 @@ def make(
     """
     if _TARGET.fullmatch(target) is None:
         raise AirError(f"expected a target as {DEFAULT_TARGET}, got {target!r}", details={"target": target})
+    for folder in include:
+        if not folder.is_dir():
+            raise AirError(
+                f"{folder}: expected a folder where imports are looked for, seen {standing_at(folder) or 'nothing'}",
+                hint="mend `include` under [air] in toolchain.toml",
+                details={"folder": str(folder)},
+            )
     outcomes: dict[Path, tuple[Outcome, ...]] = {}
     todo: list[tuple[Path, Request]] = []
     made_of: list[Reached] = []
@@ -79,6 +87,7 @@ def make(
     compiled = 0
     if todo:
         plans = _plans(todo)
+        kept.prepare(cache)
         emitted = emit(
             [kernel for plan in plans.values() for kernel in plan.kernels],
             compiler,

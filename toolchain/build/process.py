@@ -8,9 +8,10 @@ import selectors
 import shlex
 import signal
 import subprocess
+import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +35,35 @@ class Completed:
     stderr: bytes
 
 
+class Stop:
+    """Ends programs that other threads run: a thread that waits for one does not notice an interrupt."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self.asked = False
+
+    def __call__(self) -> None:
+        """Kill what runs now, and whatever is started from now on."""
+        with self._lock:
+            self.asked = True
+            for child in self._running:
+                child.kill()
+
+    @contextlib.contextmanager
+    def watching(self, child: subprocess.Popen[bytes]) -> Iterator[None]:
+        """Have a program ended, if that is asked for meanwhile."""
+        with self._lock:
+            self._running.add(child)
+            if self.asked:
+                child.kill()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(child)
+
+
 def run(
     argv: Sequence[str],
     *,
@@ -44,32 +74,42 @@ def run(
     timeout_s: float | None = None,
     log: Path | None = None,
     check: bool = True,
+    stop: Stop | None = None,
 ) -> Completed:
     """Run a program to its end and keep what it printed.
 
     `env` adds to the inherited environment, less the variables that `drop_env` says yes to. `log` receives stdout
-    and stderr as bytes. Raises ProcessError when the program is missing or runs past `timeout_s` seconds and, with
-    `check`, when its status is not 0.
+    and stderr as bytes. `stop` ends it from another thread. Raises ProcessError when the program is missing, runs past
+    `timeout_s` seconds or was stopped and, with `check`, when its status is not 0.
     """
     try:
-        ended = subprocess.run(  # noqa: PLW1510 - the status is looked at below
+        child = subprocess.Popen(
             list(argv),
             cwd=cwd,
             env=_environment(env, drop_env),
-            input=input_bytes,
-            stdin=subprocess.DEVNULL if input_bytes is None else None,
-            capture_output=True,
-            timeout=timeout_s,
+            stdin=subprocess.DEVNULL if input_bytes is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
-    except subprocess.TimeoutExpired as error:
-        raise ProcessError(
-            f"{_shown(argv)} did not end within {timeout_s:g} s",
-            hint="run it by hand to see what it waits for",
-            details={"argv": list(argv), "status": None},
-        ) from error
     except OSError as error:
         raise _not_started(argv, error) from error
-    completed = Completed(tuple(argv), ended.returncode, ended.stdout, ended.stderr)
+    stop = stop or Stop()
+    with child, stop.watching(child):
+        try:
+            stdout, stderr = child.communicate(input_bytes, timeout_s)
+        except subprocess.TimeoutExpired as error:
+            child.kill()
+            raise ProcessError(
+                f"{_shown(argv)} did not end within {timeout_s:g} s",
+                hint="run it by hand to see what it waits for",
+                details={"argv": list(argv), "status": None},
+            ) from error
+        except BaseException:
+            child.kill()
+            raise
+    if stop.asked:
+        raise ProcessError(f"{_shown(argv)} was stopped", details={"argv": list(argv), "status": None})
+    completed = Completed(tuple(argv), child.returncode, stdout, stderr)
     if log is not None:
         log.write_bytes(completed.stdout + completed.stderr)
     if check and completed.status != 0:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from toolchain.cli.text import escaped
+
 
 def annotation(word: str, said: str, *, file: str = "", line: int = 0, title: str = "") -> str:
     """One command; `word` is error, warning or notice."""
@@ -12,6 +14,8 @@ def annotation(word: str, said: str, *, file: str = "", line: int = 0, title: st
 
 
 def _data(text: str) -> str:
+    # What would play with the terminal or the log that shows it is written as Python does; lines stay lines.
+    text = "\n".join(escaped(line) for line in text.replace("\r\n", "\n").split("\n"))
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

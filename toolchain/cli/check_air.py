@@ -61,7 +61,12 @@ class Run:
 
 @click.command()
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1)
-@click.option("--project", type=click.Path(file_okay=False, path_type=Path), default=Path(), help="Project folder [.].")
+@click.option(
+    "--project",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    default=Path(),
+    help="Project folder [.].",
+)
 @click.option("--target", help="What Mojo compiles for [metal:4].")
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes [one for each core].")
 @click.option(
@@ -251,12 +256,23 @@ def _project_paths(asked: object) -> Sequence[Path]:
         raise click.UsageError(
             f"no PATH, and {asked.folder / config.FILE_NAME} names no modules; expected files, or [air] modules = [...]"
         )
-    found: list[Path] = []
-    for pattern in asked.modules:
-        matches = sorted(asked.folder.glob(pattern)) if any(c in pattern for c in "*?[") else [asked.folder / pattern]
-        if not matches:
-            raise AirError(f"{asked.folder / config.FILE_NAME}: no file matches {pattern!r} of [air] modules")
-        found += matches
+    return [path for pattern in asked.modules for path in _matching(asked.folder, pattern)]
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    """The files that a pattern of [air] modules names. Raises AirError where it is none, or names none."""
+    from toolchain.air import config
+
+    if not any(c in pattern for c in "*?["):
+        return [folder / pattern]
+    try:
+        # Relative to its own root, where it has one: pathlib takes no other pattern.
+        root, relative = Path(pattern).anchor, str(Path(pattern).relative_to(Path(pattern).anchor))
+        found = sorted(path for path in (Path(root) if root else folder).glob(relative) if not path.is_dir())
+    except (ValueError, NotImplementedError) as error:
+        raise AirError(f"{folder / config.FILE_NAME}: {pattern!r} of [air] modules is no pattern: {error}") from error
+    if not found:
+        raise AirError(f"{folder / config.FILE_NAME}: no file matches {pattern!r} of [air] modules")
     return found
 
 
@@ -313,16 +329,20 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _text(run: Run, settings: Settings) -> None:
+    told: set[tuple[str, str]] = set()  # rules whose mending was printed: once is enough
     for finding in run.findings:
         if not (settings.quiet and not run.fails(finding)):
-            _print_finding(finding)
+            _print_finding(finding, mend=(finding.rule, finding.hint) not in told)
+            told.add((finding.rule, finding.hint))
     if run.kernels and not settings.quiet:
         _print_summary(run.kernels)
     for error in run.errors:
         say("error: ", fg="red", bold=True, nl=False, err=True)
         say(escaped(error.message), err=True)
+    for hint in dict.fromkeys(error.hint for error in run.errors if error.hint):
+        say(f"hint: {escaped(hint)}", err=True)
     say("ok      " if run.ok else "wrong   ", fg="green" if run.ok else "red", bold=True, nl=False)
-    said = [count(run.modules, "module"), f"{run.functions:,} functions", f"{run.calls:,} calls"]
+    said = [count(run.modules, "module"), count(run.functions, "function"), count(run.calls, "call")]
     said += [count(run.count(word), word) for word in _COLOURS if run.count(word)]
     allowed = sum(bool(one.allowed) for one in run.findings)
     said += [f"{allowed} allowed"] if allowed else []
@@ -330,7 +350,7 @@ def _text(run: Run, settings: Settings) -> None:
     say(", ".join(said))
 
 
-def _print_finding(finding: AirFinding) -> None:
+def _print_finding(finding: AirFinding, *, mend: bool) -> None:
     word = "allowed" if finding.allowed else finding.severity.value
     say(f"{word:8}", fg=None if finding.allowed else _COLOURS[word], nl=False)
     say(f"{finding.rule} ", bold=True, nl=False)
@@ -342,7 +362,7 @@ def _print_finding(finding: AirFinding) -> None:
         lines += [("", f"  > {name}") for name in finding.chain[1:]]
     if finding.callee and finding.callee not in finding.chain:
         lines.append(("callee", finding.callee))
-    lines += [("because", finding.allowed)] if finding.allowed else [("mend", finding.hint)]
+    lines += [("because", finding.allowed)] if finding.allowed else [("mend", finding.hint)] if mend else []
     for what, said in lines:
         say(f"        {what:9}{escaped(said)}")
 

@@ -6,8 +6,8 @@ import click
 
 
 def count(number: int, what: str) -> str:
-    """`1 archive`, `2 archives`."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    """`1 archive`, `2,000 archives`."""
+    return f"{number} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def escaped(text: str) -> str:

@@ -89,11 +89,12 @@ def buffers(subject: Subject) -> Iterator[AirFinding]:
             if argument.kind != "air.buffer" and not argument.buffer:
                 continue
             tables[argument.address_space == 3] += argument.places
-            if argument.location + argument.places > MAX_BUFFERS:
+            if argument.location < 0 or argument.location + argument.places > MAX_BUFFERS:
+                where = f"location {argument.location}" if argument.location >= 0 else "no location that is one"
                 yield subject.finding(
                     "AIR-E3",
                     expected=f"locations below {MAX_BUFFERS}",
-                    seen=f"argument {argument.number} at location {argument.location}",
+                    seen=f"argument {argument.number} at {where}",
                     line=function.line if function else 0,
                     function=kernel.symbol,
                 )
