@@ -2,6 +2,8 @@
 
 #include <cstdio>
 #include <cstring>
+#include <iterator>
+#include <span>
 
 namespace dream::check::spirv
 {
@@ -238,7 +240,11 @@ std::optional<Range> Module::member_decoration(
     std::uint32_t id, std::uint32_t member, std::uint32_t decoration) const
 {
     std::optional<Range> found; // of several the last one
-    for (const OfMember& one : std::ranges::equal_range(member_decorations_, member_key(id, member), {}, &OfMember::key))
+    const std::uint64_t key = member_key(id, member);
+    // Not equal_range, whose result Clang 14 cannot read.
+    const auto end = std::ranges::upper_bound(member_decorations_, key, {}, &OfMember::key);
+    const auto begin = std::ranges::lower_bound(member_decorations_, key, {}, &OfMember::key);
+    for (const OfMember& one : std::span(begin, end))
         if (one.decoration == decoration)
             found = one.operands;
     return found;
@@ -253,8 +259,10 @@ std::string Module::name(std::uint32_t id) const
 
 std::string Module::member_name(std::uint32_t id, std::uint32_t member) const
 {
-    const auto names = std::ranges::equal_range(member_names_, member_key(id, member), {}, &OfMember::key);
-    std::string own = names.empty() ? std::string() : text(names.back().operands);
+    const std::uint64_t key = member_key(id, member);
+    const auto end = std::ranges::upper_bound(member_names_, key, {}, &OfMember::key); // behind the last of that name
+    const bool has_name = end != member_names_.begin() && std::prev(end)->key == key;
+    std::string own = has_name ? text(std::prev(end)->operands) : std::string();
     return own.empty() ? std::to_string(member) : own;
 }
 
