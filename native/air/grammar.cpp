@@ -88,7 +88,7 @@ TypeId Grammar::any_type(int depth)
     return end_of(read);
 }
 
-std::uint32_t Grammar::address_space()
+std::uint32_t Grammar::any_address_space()
 {
     const std::string_view word = text_.word();
     if (word != "addrspace")
@@ -97,6 +97,11 @@ std::uint32_t Grammar::address_space()
         return 0;
     }
     text_.expect('(');
+    return rest_of_address_space();
+}
+
+std::uint32_t Grammar::rest_of_address_space()
+{
     const std::uint32_t number = text_.number32();
     text_.expect(')');
     return number;
@@ -484,7 +489,13 @@ void Grammar::attachment()
         text_.stop_expecting("a kind of metadata");
     if (text_.peek() != '!')
         text_.stop_expecting("metadata");
-    (void)metadata();
+    if (!characters::is(text_.after(), characters::digit)) [[unlikely]]
+    {
+        (void)metadata();
+        return;
+    }
+    text_.step();
+    (void)text_.run(characters::digit); // of a node that nobody looks at
 }
 
 bool Grammar::parameters(std::vector<TypeId>& out)

@@ -84,10 +84,8 @@ public:
                 return end_of(types_.integer(8));
             break;
         case 'p':
-            if (text_.pass("ptr addrspace(1)", more))
-                return end_of(types_.pointer(1));
             if (text_.pass("ptr", more))
-                return end_of(types_.pointer(text_.peek() == 'a' ? address_space() : 0));
+                return end_of(types_.pointer(address_space()));
             break;
         case 'f':
             if (text_.pass("float", more))
@@ -141,7 +139,19 @@ private:
     [[nodiscard]] std::string_view quoted_name();
     [[nodiscard]] TypeId any_type(int depth);
     // After `ptr`: the number in addrspace(...), 0 where another word stands.
-    [[nodiscard]] std::uint32_t address_space();
+    [[nodiscard]] std::uint32_t address_space()
+    {
+        if (!text_.pass(" addrspace(", 0))
+            return text_.peek() == 'a' ? any_address_space() : 0;
+        const char digit = text_.here();
+        if (!characters::is(digit, characters::digit) || text_.after() != ')') [[unlikely]]
+            return rest_of_address_space();
+        text_.step();
+        text_.step();
+        return static_cast<std::uint32_t>(digit - '0');
+    }
+    [[nodiscard]] std::uint32_t any_address_space();
+    [[nodiscard]] std::uint32_t rest_of_address_space();
     [[nodiscard]] Value any_value(TypeId type, int depth);
     [[nodiscard]] TypeId end_of(TypeId read)
     {

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from toolchain.air.module import Fact, FactKind
 from toolchain.air.rules.rule import AirFinding, rule
 from toolchain.air.rules.subject import Subject
-from toolchain.air.rules.versions import SYSTEM_OF, TRIPLE, air_version, language_version, target_of
+from toolchain.air.rules.versions import SYSTEM_OF, air_version, language_version, triple_of
 from toolchain.rules.rule import Severity
 
 _FROM_DEVICE = {
@@ -234,14 +234,14 @@ def no_buffer(subject: Subject) -> Iterator[AirFinding]:
 def versions(subject: Subject) -> Iterator[AirFinding]:
     """What each of them says."""
     module = subject.module
-    triple = TRIPLE.fullmatch(module.triple)
+    triple = triple_of(module.triple)
     if triple is None:
         yield subject.finding(
             "AIR-W8", expected="a triple such as air64_v27-apple-macosx15.0.0", seen=module.triple or "none"
         )
         return
-    air, language, target = air_version(module), language_version(module), target_of(module)
-    said = (int(triple[1]), int(triple[2])) if triple[1] else None
+    air, language = air_version(module), language_version(module)
+    said, target = triple.air, triple.macos
     if air and said and air != said:
         yield subject.finding(
             "AIR-W8", expected=f"AIR {said[0]}.{said[1]}, as the triple says", seen=f"!air.version {air[0]}.{air[1]}"
