@@ -9,7 +9,8 @@ from toolchain.errors import AttestationError, CacheError, FetchError
 from toolchain.pins import Archive, IndexSource
 from toolchain.pins.table import name_of_url
 from toolchain.sources.cache.records import origins_of
-from toolchain.sources.cache.store import UNREADABLE_HINT, Holding, State, Store
+from toolchain.sources.cache.folder import UNREADABLE_HINT
+from toolchain.sources.cache.store import Holding, State, Store
 
 
 def describe(holding: Holding, store: Store, repeat: Sequence[str] = ()) -> dict[str, object]:

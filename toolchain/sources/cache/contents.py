@@ -15,7 +15,8 @@ from toolchain.findings import Finding
 from toolchain.pins import Archive
 from toolchain.sources.cache.records import Record, origins_of
 from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES
-from toolchain.sources.cache.store import TAG_NAME, Store
+from toolchain.sources.cache.folder import TAG_NAME
+from toolchain.sources.cache.store import Store
 from toolchain.sources.parallel import at_once
 
 _DIGEST = "[0-9a-f]{64}"

@@ -1,12 +1,6 @@
 """The content-addressed archive cache: the only place that compares an archive's digest.
 
-    <cache>/archives/<sha256>        the bytes, read-only, published by rename
-    <cache>/records/<sha256>.json    where they came from (toolchain.sources.cache.records)
-    <cache>/records/<sha256>.attestation.json    the signed statement about them, where a pin demands one
-    <cache>/partial/<sha256>.part    a download that can go on
-    <cache>/locks/<sha256>.lock      held while one process downloads; removed after
-
-Reading needs no lock and writes nothing, so a cache may be shared with users who can only read it.
+What it is on disk is `toolchain.sources.cache.folder`.
 """
 
 from __future__ import annotations
@@ -15,9 +9,7 @@ import contextlib
 import errno
 import hashlib
 import os
-import shutil
 import stat
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -27,10 +19,11 @@ from typing import IO
 from toolchain import locks
 from toolchain.digest import READ_SIZE_BYTES, Sha256
 from toolchain.errors import AttestationError, CacheError, DigestMismatchError, FetchError, InstallError
-from toolchain.files import TOO_LARGE_HINT, NotRegularError, read_regular
+from toolchain.files import NotRegularError, read_regular
 from toolchain.pins import Archive
 from toolchain.sources.cache import attestation
 from toolchain.sources.cache.attestation import Attested
+from toolchain.sources.cache.folder import CREATE, CacheFolder, write_all
 from toolchain.sources.cache.kinds import SNIFF_SIZE_BYTES, kind_of
 from toolchain.sources.cache.records import Record, origins_of
 from toolchain.sources.mismatch import check_size, mismatch
@@ -38,23 +31,7 @@ from toolchain.sources.mismatch import check_size, mismatch
 # Another process may be downloading gigabytes over a slow line; its own stall rule ends it, not our patience.
 LOCK_TIMEOUT_S = 2 * 60 * 60
 
-# From this size on an archive is on the disk before it gets its name. A power cut may tear a smaller one: it is found
-# damaged then, as everything is hashed before it is used, and fetching it again costs less than 200 waits for a disk.
-SYNCED_BYTES = 4 * 1024 * 1024
-
-TAG_NAME = "CACHEDIR.TAG"
-_CACHEDIR_TAG = b"""Signature: 8a477f597d28d172789f06886806bc55
-# This folder holds downloads of gpu-toolchain, which can be fetched again: see https://bford.info/cachedir/
-"""
-
 _CLOSED = -1  # no descriptor
-
-_CREATE = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-
-_READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_ONLY_READ_HINT = "this cache can only be read by you: choose another with --cache or DREAM_GPU_CACHE"
-UNREADABLE_HINT = "make it readable (its owner can), or choose another cache with --cache or DREAM_GPU_CACHE"
 
 
 @dataclass(frozen=True)
@@ -92,27 +69,8 @@ class Holding:
 
 
 @dataclass(frozen=True)
-class Store:
-    """An archive cache below `root`. Making one touches nothing; the folder appears with the first write."""
-
-    root: Path
-
-    def archive_path(self, sha256: Sha256) -> Path:
-        """Where the bytes of that digest belong."""
-        return self.root / "archives" / sha256.hex
-
-    def record_path(self, sha256: Sha256) -> Path:
-        return self.root / "records" / f"{sha256.hex}.json"
-
-    def attestation_path(self, sha256: Sha256) -> Path:
-        """Where the document belongs that attests the bytes of that digest."""
-        return self.root / "records" / f"{sha256.hex}.attestation.json"
-
-    def partial_path(self, sha256: Sha256) -> Path:
-        return self.root / "partial" / f"{sha256.hex}.part"
-
-    def lock_path(self, sha256: Sha256) -> Path:
-        return self.root / "locks" / f"{sha256.hex}.lock"
+class Store(CacheFolder):
+    """An archive cache: a folder whose bytes are what they are pinned to be."""
 
     def look_up(self, archive: Archive) -> Holding:
         """Hash what the cache has for `archive` and say what it is. Writes nothing, takes no lock.
@@ -165,7 +123,7 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             raise attestation.refusal(archive, "missing", f"{path} is missing") from None
         except OSError as error:
-            raise self._cannot("read", path, error) from error
+            raise self.refusal("read", path, error) from error
         return self._verify(archive, document)
 
     def attest(self, holding: Holding, document: bytes) -> VerifiedArchive:
@@ -186,7 +144,7 @@ class Store:
     def put_attestation(self, sha256: Sha256, document: bytes) -> None:
         """Keep a document as it is: whether it proves anything every use asks. Raises CacheError."""
         self.prepare()
-        self._replace(self.attestation_path(sha256), document)
+        self.write_whole(self.attestation_path(sha256), document)
 
     def _verify(self, archive: Archive, document: bytes) -> Attested:
         path = self.archive_path(archive.sha256)
@@ -242,27 +200,8 @@ class Store:
             except InstallError as error:
                 raise FetchError(error.message, hint=error.hint, details=error.details) from error
             except OSError as error:
-                raise self._cannot("lock", path, error) from error
+                raise self.refusal("lock", path, error) from error
             yield held
-
-    def prepare(self) -> None:
-        """Make the cache's folders. Raises CacheError where that cannot be done."""
-        try:
-            # The folder that `receive` looks for comes last, so that it never stands alone.
-            for name in ("archives", "records", "partial", "locks"):
-                (self.root / name).mkdir(parents=True, exist_ok=True)
-            tag = self.root / TAG_NAME
-            if not tag.exists():
-                tag.write_bytes(_CACHEDIR_TAG)
-        except OSError as error:
-            raise self._cannot("write", self.root, error) from error
-
-    def is_tagged(self) -> bool:
-        """Whether the root has the tag file that this program writes: it is a cache, whatever else lies in it."""
-        try:
-            return read_regular(self.root / TAG_NAME) == _CACHEDIR_TAG
-        except OSError:
-            return False
 
     def put(self, source: IO[bytes], sha256: Sha256, *, shown: str) -> Path:
         """Copy a stream into the cache as the bytes of `sha256`; `shown` names it for people.
@@ -275,22 +214,22 @@ class Store:
         digest = hashlib.sha256()
         try:
             try:
-                descriptor = os.open(temporary, _CREATE | os.O_EXCL, 0o666)
+                descriptor = os.open(temporary, CREATE | os.O_EXCL, 0o666)
             except OSError as error:
-                raise self._cannot("write", temporary, error) from error
+                raise self.refusal("write", temporary, error) from error
             try:
                 while piece := source.read(READ_SIZE_BYTES):
                     digest.update(piece)
                     try:
-                        _write_all(descriptor, memoryview(piece))
+                        write_all(descriptor, memoryview(piece))
                     except OSError as error:
-                        raise self._cannot("write", temporary, error) from error
+                        raise self.refusal("write", temporary, error) from error
                 if digest.hexdigest() != sha256.hex:
                     raise DigestMismatchError(
                         f"{shown}: expected SHA-256 {sha256}, got {digest.hexdigest()}",
                         details={"expected": sha256.hex, "actual": digest.hexdigest()},
                     )
-                return self._publish(descriptor, temporary, sha256)
+                return self.publish(descriptor, temporary, sha256)
             finally:
                 os.close(descriptor)
         except BaseException:
@@ -308,67 +247,8 @@ class Store:
         before = known or replace(record, origins=(), evidence=())
         merged = replace(before, size_bytes=record.size_bytes).also(record.origins, record.evidence)
         if merged != known:
-            self._replace(self.record_path(record.sha256), merged.dump())
+            self.write_whole(self.record_path(record.sha256), merged.dump())
         return merged
-
-    def _replace(self, path: Path, data: bytes) -> None:
-        temporary = f"{path.parent}/.{path.name}.{os.getpid()}.{os.urandom(4).hex()}.tmp"
-        try:
-            descriptor = os.open(temporary, _CREATE | os.O_EXCL, 0o666)
-            try:
-                try:
-                    _write_all(descriptor, memoryview(data))
-                finally:
-                    os.close(descriptor)
-                os.replace(temporary, path)  # noqa: PTH105 - a string, for 200 archives
-            except OSError:
-                with contextlib.suppress(OSError):
-                    os.unlink(temporary)  # noqa: PTH108
-                raise
-        except OSError as error:
-            raise self._cannot("write", path, error) from error
-
-    def _publish(self, descriptor: int, temporary: Path, sha256: Sha256) -> Path:
-        """Make a complete, open file the archive of its digest. Raises CacheError."""
-        final = self.archive_path(sha256)
-        try:
-            status = os.fstat(descriptor)
-            if status.st_size >= SYNCED_BYTES:
-                os.fsync(descriptor)
-            if sys.platform != "win32":
-                # What the umask lets others read; nobody writes. Windows could not replace a read-only file.
-                os.fchmod(descriptor, status.st_mode & 0o444)
-            temporary.replace(final)
-        except OSError as error:
-            raise self._cannot("publish", final, error) from error
-        return final
-
-    def partial_size(self, sha256: Sha256) -> int:
-        """How many bytes of an interrupted download are there."""
-        try:
-            return self.partial_path(sha256).stat().st_size
-        except OSError:
-            return 0
-
-    def _cannot(self, action: str, path: Path, error: OSError) -> CacheError:
-        """An operating system's refusal as an error that says what to do."""
-        reason = error.strerror or str(error)
-        hint = None
-        if error.errno in _READ_ONLY:
-            hint = UNREADABLE_HINT if action == "read" else _ONLY_READ_HINT
-        elif error.errno in _FULL:
-            hint = f"make room on the file system of {self.root}, or choose another with --cache or DREAM_GPU_CACHE"
-            with contextlib.suppress(OSError):
-                reason += f" ({shutil.disk_usage(self.root).free} bytes are free)"
-        elif error.errno == errno.EFBIG:
-            hint = TOO_LARGE_HINT
-        elif error.errno == errno.EISDIR:
-            hint = f"a folder lies in a file's place: look at what it is and remove it by hand ({path})"
-        return CacheError(
-            f"cannot {action} {path}: {reason}",
-            hint=hint,
-            details={"path": str(path), "errno": errno.errorcode.get(error.errno or 0, "")},
-        )
 
 
 class Incoming:
@@ -393,7 +273,7 @@ class Incoming:
         A part longer than the pinned size is no part of it, and is dropped.
         """
         try:
-            self._descriptor = os.open(self._part, _CREATE | getattr(os, "O_NONBLOCK", 0), 0o666)
+            self._descriptor = os.open(self._part, CREATE | getattr(os, "O_NONBLOCK", 0), 0o666)
             self._reset()
             pinned = self._archive.size_bytes
             status = os.fstat(self._descriptor)
@@ -411,7 +291,7 @@ class Incoming:
                 while count := file.readinto(buffer):
                     self._took(view[:count])
         except OSError as error:
-            raise self._store._cannot("write", self._part, error) from error
+            raise self._store.refusal("write", self._part, error) from error
         return self.size_bytes
 
     def restart(self) -> None:
@@ -420,7 +300,7 @@ class Incoming:
             os.ftruncate(self._descriptor, 0)
             os.lseek(self._descriptor, 0, os.SEEK_SET)
         except OSError as error:
-            raise self._store._cannot("write", self._part, error) from error
+            raise self._store.refusal("write", self._part, error) from error
         self._reset()
 
     def write(self, piece: memoryview) -> None:
@@ -430,9 +310,9 @@ class Incoming:
         for start in range(0, len(piece), READ_SIZE_BYTES):
             part = piece[start : start + READ_SIZE_BYTES]
             try:
-                _write_all(self._descriptor, part)
+                write_all(self._descriptor, part)
             except OSError as error:
-                refusal = self._store._cannot("write", self._part, error)
+                refusal = self._store.refusal("write", self._part, error)
                 self.discard()
                 raise refusal from error
             self._took(part)
@@ -455,7 +335,7 @@ class Incoming:
         final = None
         if size_bytes:
             try:
-                final = self._store._publish(self._descriptor, self._part, actual)
+                final = self._store.publish(self._descriptor, self._part, actual)
             except CacheError:
                 self.discard()
                 raise
@@ -492,9 +372,3 @@ class Incoming:
         if len(self._start) < SNIFF_SIZE_BYTES:
             self._start += bytes(piece[: SNIFF_SIZE_BYTES - len(self._start)])
         self.size_bytes += len(piece)
-
-
-def _write_all(descriptor: int, piece: memoryview) -> None:
-    written = 0
-    while written < len(piece):
-        written += os.write(descriptor, piece[written:])
