@@ -318,6 +318,18 @@ def test_a_wrong_name_ends_with_10_and_a_wrong_option_with_2(toolchain: Toolchai
     assert toolchain.run("install", "tool", TOOLCHAIN_OFFLINE="perhaps").status == 2
 
 
+def test_wrong_settings_are_refused_where_there_is_nothing_to_do_too(toolchain: Toolchain) -> None:
+    assert toolchain.run("install", "tool").status == 0
+    (toolchain.here / "file").touch()
+    for asked in (
+        toolchain.run("install", "tool", TOOLCHAIN_OFFLINE="perhaps"),
+        toolchain.run("install", "tool", "--cache", "file"),
+        toolchain.run("install", "tool", DREAM_GPU_CACHE="file"),
+    ):
+        assert asked.status == 2, asked
+    assert toolchain.run("install", "tool", TOOLCHAIN_OFFLINE="1").status == 0
+
+
 def test_fifty_killed_installers_leave_one_right_root_and_nothing_unnamed(toolchain: Toolchain) -> None:
     chance = random.Random(20)
     for number in range(50):

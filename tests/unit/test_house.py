@@ -29,6 +29,7 @@ ROOMS: dict[str, frozenset[str]] = {
         {
             "sources/network/http.py",
             "sources/indexes/index.py",
+            "sources/indexes/listing.py",
             "sources/network/failure.py",
         }
     ),

@@ -9,6 +9,7 @@ import os
 import sys
 
 LOCAL_PINS = "pins.local.toml"
+OFFLINE = "TOOLCHAIN_OFFLINE"
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 import click
 
 from toolchain.cli import locations
+from toolchain.files import standing_at
 from toolchain.paths import Paths
 from toolchain.rules.rule import FAIL_ON, Severity
 
@@ -59,10 +60,13 @@ def make_settings(
     if empty := [option for option, value in given.items() if value == ""]:
         raise click.BadParameter("expected a path, got nothing", param_hint=empty[0])
     pins = locations.pins_file(pins_file)
+    paths = Paths(cache=Path(locations.cache_folder(cache)), toolchains=Path(locations.toolchains_folder(root)))
+    if os.path.lexists(paths.cache) and not paths.cache.is_dir():  # of an option, click has said so
+        raise click.UsageError(f"DREAM_GPU_CACHE: expected a folder; {paths.cache} is {standing_at(paths.cache)}")
     return Settings(
-        paths=Paths(cache=Path(locations.cache_folder(cache)), toolchains=Path(locations.toolchains_folder(root))),
+        paths=paths,
         pins_file=Path(pins) if pins is not None else None,
-        offline=offline or _flag("TOOLCHAIN_OFFLINE"),
+        offline=offline or _flag(locations.OFFLINE),
         quiet=quiet,
         json=as_json,
         given=frozenset(option for option, value in given.items() if value is not None),

@@ -49,7 +49,15 @@ def _parsed(arguments: list[str], values: tuple[str, ...]) -> tuple[list[str], d
             names.append(argument)
         elif argument not in _FLAGS:
             return None
-    return None if any("" in given for given in options.values()) else (names, options)
+    plain = all("" not in given for given in options.values()) and _is_plain_environment(options)
+    return (names, options) if plain else None
+
+
+def _is_plain_environment(options: dict[str, list[str]]) -> bool:
+    """Whether nothing that a warm command does not use is wrong: a cache that is no folder, a yes that is no yes."""
+    cache = locations.cache_folder(_last(options, "--cache"))
+    offline = os.environ.get(locations.OFFLINE, "")
+    return offline in ("", "0", "1") and (os.path.isdir(cache) or not os.path.lexists(cache))
 
 
 def _last(options: dict[str, list[str]], *names: str) -> str | None:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from toolchain.errors import AttestationError, CacheError, FetchError
 from toolchain.pins import Archive, IndexSource
 from toolchain.pins.table import name_of_url
-from toolchain.sources.cache.records import origins_of
 from toolchain.sources.cache.folder import UNREADABLE_HINT
+from toolchain.sources.cache.records import origins_of
 from toolchain.sources.cache.store import Holding, State, Store
 
 

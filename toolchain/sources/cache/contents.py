@@ -13,9 +13,9 @@ from toolchain.errors import AttestationError, CacheError, DigestMismatchError, 
 from toolchain.files import FILE, FOLDER, open_regular, standing_at
 from toolchain.findings import Finding
 from toolchain.pins import Archive
+from toolchain.sources.cache.folder import TAG_NAME
 from toolchain.sources.cache.records import Record, origins_of
 from toolchain.sources.cache.statements import LARGEST_DOCUMENT_BYTES
-from toolchain.sources.cache.folder import TAG_NAME
 from toolchain.sources.cache.store import Store
 from toolchain.sources.parallel import at_once
 
