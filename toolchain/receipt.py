@@ -14,7 +14,7 @@ FOLDER = ".receipts"  # beside the roots; a receipt in it is called NAME-PROFILE
 
 # The parts of native/ that each of our programs is built from, beside its CMakeLists.txt.
 RECORDER_SOURCES = ("cmake/LocalArchivesOnly.cmake", "cmake/SlangRoot.cmake", "layout", "recorder", "slang")
-HOST_SOURCES = ("bundle", "cmake", "glue", "layout", "replay", "rhi", "slang")
+HOST_SOURCES = ("bundle", "check", "cmake", "glue", "layout", "replay", "rhi", "slang")
 
 _TITLE = "gpu-toolchain receipt 2"
 _LONGEST_BYTES = 1 << 24  # real ones have some 10 KB; a device in a receipt's place may have no end

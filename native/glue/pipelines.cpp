@@ -397,8 +397,14 @@ std::shared_ptr<Program> make_program(
     {
         for (const replay::Code& piece : pieces)
         {
-            support->require_runnable(piece.bytes, std::string(piece.entry));
-            VulkanSupport::require_described(piece.bytes, std::string(piece.entry), program->fields);
+            const std::string entry(piece.entry);
+            const auto code = check::spirv::read(piece.bytes);
+            if (const auto* const error = std::get_if<check::spirv::Error>(&code))
+                throw Failure(
+                    DGPU_ECODE, "the code of entry point '" + entry + "' is no SPIR-V: " + error->message + " (at byte "
+                        + std::to_string(error->offset) + ')');
+            support->require_runnable(std::get<check::spirv::Facts>(code), entry);
+            VulkanSupport::require_described(std::get<check::spirv::Facts>(code), entry, program->fields);
         }
         support->require_room(*linked->getLayout(), program->fields);
     }

@@ -124,9 +124,11 @@ struct Properties2
     std::uint32_t maxBoundDescriptorSets, maxPerStageDescriptorSamplers, maxPerStageDescriptorUniformBuffers,
         maxPerStageDescriptorStorageBuffers, maxPerStageDescriptorSampledImages, maxPerStageDescriptorStorageImages,
         maxPerStageDescriptorInputAttachments, maxPerStageResources;
-    std::uint32_t unused_4[54];
+    std::uint32_t unused_4[30];
+    std::uint32_t maxComputeSharedMemorySize;
+    std::uint32_t unused_5[23];
     std::uint64_t minTexelBufferOffsetAlignment, minUniformBufferOffsetAlignment, minStorageBufferOffsetAlignment;
-    std::uint32_t unused_5[48]; // to the end of VkPhysicalDeviceSparseProperties
+    std::uint32_t unused_6[48]; // to the end of VkPhysicalDeviceSparseProperties
 };
 
 struct SubgroupProperties

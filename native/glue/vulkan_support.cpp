@@ -7,9 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <map>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -248,21 +245,6 @@ constexpr std::array capabilities{
 
 static_assert(std::ranges::is_sorted(capabilities, {}, &Capability::number));
 
-std::uint32_t word_at(std::span<const std::byte> code, std::size_t index)
-{
-    std::uint32_t word = 0;
-    std::memcpy(&word, code.data() + index * sizeof word, sizeof word);
-    return word;
-}
-
-constexpr std::uint32_t spirv_magic = 0x07230203;
-constexpr std::size_t header_words = 5;
-constexpr std::uint32_t op_capability = 17;
-constexpr std::uint32_t op_function = 54;
-constexpr std::uint32_t op_decorate = 71;
-constexpr std::uint32_t decoration_binding = 33;
-constexpr std::uint32_t decoration_descriptor_set = 34;
-
 bool is_plain(const Field& field)
 {
     return field.kind == DGPU_ROW_VALUE || field.kind == DGPU_ROW_CONSTANT_BUFFER;
@@ -279,13 +261,13 @@ std::string version_text(std::uint32_t major, std::uint32_t minor)
     return std::to_string(major) + '.' + std::to_string(minor);
 }
 
-// The newest SPIR-V that a version of Vulkan takes, as a module's second word has it.
-std::uint32_t newest_spirv(std::uint32_t major, std::uint32_t minor)
+// The newest SPIR-V that a version of Vulkan takes.
+std::pair<std::uint32_t, std::uint32_t> newest_spirv(std::uint32_t major, std::uint32_t minor)
 {
     if (major > 1 || minor >= 3)
-        return 0x00010600;
-    constexpr std::uint32_t by_minor[]{0x00010000, 0x00010300, 0x00010500};
-    return by_minor[minor];
+        return {1, 6};
+    constexpr std::uint32_t by_minor[]{0, 3, 5};
+    return {1, by_minor[minor]};
 }
 
 void require_capability(const Answers& answers, std::uint32_t number, const std::string& entry)
@@ -371,35 +353,27 @@ VulkanSupport::VulkanSupport(rhi::IDevice& device)
 
 VulkanSupport::~VulkanSupport() = default;
 
-void VulkanSupport::require_runnable(std::span<const std::byte> code, const std::string& entry) const
+void VulkanSupport::require_runnable(const check::spirv::Facts& code, const std::string& entry) const
 {
-    const std::size_t words = code.size() / sizeof(std::uint32_t);
-    if (words < header_words || code.size() % sizeof(std::uint32_t) != 0 || word_at(code, 0) != spirv_magic)
-        throw Failure(DGPU_ECODE, "the code of entry point '" + entry + "' is no SPIR-V");
-    const std::uint32_t version = word_at(code, 1);
     const std::uint32_t api_major = answers_->properties.apiVersion >> 22 & 0x7f;
     const std::uint32_t api_minor = answers_->properties.apiVersion >> 12 & 0x3ff;
-    if (version > newest_spirv(api_major, api_minor))
+    if (std::pair(code.version_major, code.version_minor) > newest_spirv(api_major, api_minor))
         throw Failure(
             DGPU_EUNSUPPORTED,
-            "entry point '" + entry + "' is SPIR-V " + version_text(version >> 16, version >> 8 & 0xff)
+            "entry point '" + entry + "' is SPIR-V " + version_text(code.version_major, code.version_minor)
                 + ", which is newer than this device's Vulkan " + version_text(api_major, api_minor) + " takes");
-    // A module begins with its capabilities.
-    for (std::size_t at = header_words; at < words;)
-    {
-        const std::uint32_t first = word_at(code, at);
-        const std::uint32_t length = first >> 16;
-        if ((first & 0xffff) != op_capability)
-            return;
-        if (length != 2 || at + length > words)
-            throw Failure(DGPU_ECODE, "the code of entry point '" + entry + "' is no SPIR-V");
-        require_capability(*answers_, word_at(code, at + 1), entry);
-        at += length;
-    }
+    for (const std::uint32_t capability : code.capabilities)
+        require_capability(*answers_, capability, entry);
+    if (code.workgroup_bytes > answers_->properties.maxComputeSharedMemorySize)
+        throw Failure(
+            DGPU_EUNSUPPORTED,
+            "entry point '" + entry + "' has " + std::to_string(code.workgroup_bytes)
+                + " bytes of group-shared memory, and this device has "
+                + std::to_string(answers_->properties.maxComputeSharedMemorySize) + " (maxComputeSharedMemorySize)");
 }
 
 void VulkanSupport::require_described(
-    std::span<const std::byte> code, const std::string& entry, const std::vector<Field>& fields)
+    const check::spirv::Facts& code, const std::string& entry, const std::vector<Field>& fields)
 {
     std::set<std::pair<std::uint32_t, std::uint32_t>> described;
     for (const Field& field : fields)
@@ -407,38 +381,13 @@ void VulkanSupport::require_described(
         if (!is_push_constant(field))
             described.emplace(field.space, field.binding);
     }
-    struct Descriptor
+    for (const check::spirv::Resource& one : code.resources)
     {
-        std::uint32_t set = 0;
-        std::optional<std::uint32_t> binding;
-    };
-    std::map<std::uint32_t, Descriptor> descriptors; // by id
-    const std::size_t words = code.size() / sizeof(std::uint32_t);
-    for (std::size_t at = header_words; at < words;)
-    {
-        const std::uint32_t first = word_at(code, at);
-        const std::uint32_t length = first >> 16;
-        if (length == 0 || length > words - at)
-            throw Failure(DGPU_ECODE, "the code of entry point '" + entry + "' is no SPIR-V");
-        if ((first & 0xffff) == op_function)
-            break; // decorations stand before
-        if ((first & 0xffff) == op_decorate && length == 4)
-        {
-            const std::uint32_t decoration = word_at(code, at + 2);
-            if (decoration == decoration_binding)
-                descriptors[word_at(code, at + 1)].binding = word_at(code, at + 3);
-            if (decoration == decoration_descriptor_set)
-                descriptors[word_at(code, at + 1)].set = word_at(code, at + 3);
-        }
-        at += length;
-    }
-    for (const auto& [id, one] : descriptors)
-    {
-        if (one.binding && !described.contains({one.set, *one.binding}))
+        if (!described.contains({one.space, one.binding}))
             throw Failure(
                 DGPU_ELAYOUT,
-                "entry point '" + entry + "' reads binding " + std::to_string(*one.binding) + " of descriptor set "
-                    + std::to_string(one.set)
+                "entry point '" + entry + "' reads binding " + std::to_string(one.binding) + " of descriptor set "
+                    + std::to_string(one.space)
                     + ", where the layout has nothing. It was changed after it was recorded; record the shader again");
     }
 }

@@ -4,9 +4,10 @@
 
 #include "rows.hpp"
 
-#include <cstddef>
+#include "check/spirv.hpp"
+
+#include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,13 @@ public:
     VulkanSupport(const VulkanSupport&) = delete;
     VulkanSupport& operator=(const VulkanSupport&) = delete;
 
-    // Throws Failure: DGPU_ECODE for what is no SPIR-V, DGPU_EUNSUPPORTED for SPIR-V of a version, or with a capability,
-    // that this device lacks. Capabilities that are not known here are taken to be lacking: slang-rhi asks no driver for
-    // them.
-    void require_runnable(std::span<const std::byte> code, const std::string& entry) const;
+    // Throws Failure(DGPU_EUNSUPPORTED) for SPIR-V of a version, or with a capability or group-shared memory, that this
+    // device lacks. Capabilities that are not known here are taken to be lacking: slang-rhi asks no driver for them.
+    void require_runnable(const check::spirv::Facts& code, const std::string& entry) const;
 
     // Throws Failure(DGPU_ELAYOUT) for SPIR-V with a descriptor where the layout has none: drivers die of it.
     static void require_described(
-        std::span<const std::byte> code, const std::string& entry, const std::vector<Field>& fields);
+        const check::spirv::Facts& code, const std::string& entry, const std::vector<Field>& fields);
 
     // Throws Failure(DGPU_EUNSUPPORTED) for a program with more descriptor sets, descriptors or bytes of entry-point
     // parameters than a stage of this device takes.

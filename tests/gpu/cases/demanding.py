@@ -53,6 +53,7 @@ demanding("needs_double", 5.0, 5.0, "Float64", "shaderFloat64", feature=Feature.
 demanding("needs_int64", 3.0, 2.0, "Int64", "shaderInt64", feature=Feature.INT64)
 demanding("needs_half", 4.0, 8.0, "Float16", "shaderFloat16", feature=Feature.FLOAT16)
 demanding("needs_formatless", 0.0, 7.0, "StorageImageReadWithoutFormat", "[format(")
+demanding("needs_shared", 5.0, 7.0, "40960 bytes of group-shared memory", "maxComputeSharedMemorySize")
 demanding("needs_sets", 0.0, 21.0, "8 descriptor sets", "ParameterBlock", "maxBoundDescriptorSets")
 
 
