@@ -61,6 +61,24 @@ def read_regular(path: str | PathLike[str]) -> bytes:
         return file.read()
 
 
+def is_folder(path: str | PathLike[str]) -> bool:
+    """Whether a folder stands at a path; False where nothing does.
+
+    Raises OSError where it cannot be told, and NotADirectoryError for anything else that stands there: a file, as some
+    systems check a link out, or a link that leads nowhere.
+    """
+    path = os.fspath(path)
+    try:
+        is_one = stat.S_ISDIR(os.stat(path).st_mode)  # noqa: PTH116 - a string, as standing_at takes it
+    except FileNotFoundError:
+        if not os.path.lexists(path):
+            return False
+        is_one = False
+    if not is_one:
+        raise NotADirectoryError(errno.ENOTDIR, f"expected a folder, seen {standing_at(path)}", path)
+    return True
+
+
 def standing_at(path: str | PathLike[str]) -> str | None:
     """What stands at a path, in words: FILE, FOLDER, LINK (wherever it leads), `a FIFO`, ...; None: nothing to see."""
     try:

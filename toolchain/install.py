@@ -134,7 +134,15 @@ def _plan(pin: Pin, job: Job) -> _Plan:
 def _require_place(root: Path) -> None:
     """What at a root's path is neither a root, however damaged, nor empty was never ours. Raises InstallError."""
     seen = standing_at(root)
-    if seen is not None and not (root.is_dir() and (installed.is_ours(root) or not any(root.iterdir()))):
+    try:
+        is_free = seen is None or (root.is_dir() and (installed.is_ours(root) or not any(root.iterdir())))
+    except OSError as error:
+        raise InstallError(
+            f"{root}: cannot be read: {error.strerror or error}",
+            hint="give yourself the right to read it (its owner can), or choose another folder with --root",
+            details={"root": str(root)},
+        ) from error
+    if not is_free:
         raise InstallError(
             f"{root}: expected an installed root or nothing, seen {seen}",
             hint="it is not ours: move it away, or choose another folder with --root or TOOLCHAIN_ROOT",

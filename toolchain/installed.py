@@ -32,6 +32,7 @@ BUILDS = ".builds"  # CMake's build folders of hosts, which may be deleted at an
 
 _KEYED = re.compile(r".+-[0-9a-f]{12}")  # what roots, their locks and the build folders are called
 
+_READABLE = "give yourself the right to read it (its owner can)"
 _STRANGER = "look at what it is and remove it by hand; toolchain cache prune leaves it"
 
 
@@ -178,16 +179,20 @@ def read(root: Path) -> Toolchain:
 
 
 def find_all(toolchains: Path) -> tuple[tuple[Toolchain, ...], tuple[Path, ...]]:
-    """The installed toolchains, by name and version, and the roots that have no whole record."""
+    """The installed toolchains, by name and version, and the roots that have no whole record, or none for this user.
+
+    Raises InstallError where the folder cannot be read.
+    """
     found: list[Toolchain] = []
     damaged: list[Path] = []
-    for folder in _folders_and_files(toolchains):
-        if not folder.is_dir():
+    for folder in _children(toolchains):
+        # Path.is_dir raises where this user may not look.
+        if folder.name.startswith(".") or not os.path.isdir(folder):  # noqa: PTH112
             continue
         try:
             found.append(read(folder))
         except InstallError:
-            if _KEYED.fullmatch(folder.name) and is_ours(folder):
+            if _KEYED.fullmatch(folder.name) and (is_ours(folder) or not os.access(folder, os.R_OK | os.X_OK)):
                 damaged.append(folder)
     return tuple(found), tuple(damaged)
 
@@ -195,8 +200,9 @@ def find_all(toolchains: Path) -> tuple[tuple[Toolchain, ...], tuple[Path, ...]]
 def strangers(toolchains: Path) -> list[Path]:
     """What stands among the roots and is none."""
     found, damaged = find_all(toolchains)
-    ours = {*damaged, *(one.root for one in found)}
-    return [path for path in _folders_and_files(toolchains) if path not in ours]
+    ours = {*damaged, *(one.root for one in found), *(one.path for one in staging.leftovers(toolchains))}
+    ours |= {toolchains / name for name in (LOCKS, LOGS, BUILDS, receipt.FOLDER)}
+    return [path for path in _children(toolchains) if path not in ours]
 
 
 def is_ours(folder: Path) -> bool:
@@ -304,7 +310,7 @@ def remove(root: Path) -> Path | None:
 def verify(toolchains: Path, *, full: bool) -> list[Finding]:
     """Compare every root with its manifest, by stat or `full` with every digest, and name whatever else stands there.
 
-    What a running process works on is not named. Raises InstallError where a folder cannot be read.
+    What a running process works on is not named. Raises InstallError where the folder itself cannot be read.
     """
     found, damaged = find_all(toolchains)
     findings = [
@@ -312,7 +318,13 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
         for path in damaged
     ]
     for one in found:
-        of_tree = verify_tree(one.root, tree.read_manifest(one.root), full=full)
+        try:
+            of_tree = verify_tree(one.root, tree.read_manifest(one.root), full=full)
+        except InstallError as error:
+            findings.append(
+                Finding("root.unreadable", str(one.root), "a root that can be read", error.message, _READABLE)
+            )
+            continue
         findings += [replace(found_, hint=one.look if found_.rule == "tree.time" else one.again) for found_ in of_tree]
     findings += [
         Finding("root.leftover", str(path), "nothing left over", "what a killed process left", "toolchain cache prune")
@@ -327,7 +339,7 @@ def verify(toolchains: Path, *, full: bool) -> list[Finding]:
 
 def leftovers(toolchains: Path) -> list[Path]:
     """What killed processes left beside the roots: staging folders, locks that nobody holds, half receipts."""
-    if not _is_there(toolchains):
+    if not _children(toolchains):
         return []
     left = [one.path for one in staging.leftovers(toolchains) if not one.alive]
     ours = [path for path in (toolchains / LOCKS).glob("*.lock") if _KEYED.fullmatch(path.stem) and path.is_file()]
@@ -352,18 +364,24 @@ def unused_builds(toolchains: Path) -> list[Path]:
 
 def _is_there(toolchains: Path) -> bool:
     """Whether there is a folder of roots yet. Raises InstallError for what is none."""
-    if standing_at(toolchains) is not None and not toolchains.is_dir():
+    if standing_at(toolchains) is not None and not os.path.isdir(toolchains):  # noqa: PTH112 - as above
         raise InstallError(
             f"{toolchains}: expected the folder of installed tools, seen {standing_at(toolchains)}",
             hint="choose a folder with --root or TOOLCHAIN_ROOT",
             details={"root": str(toolchains)},
         )
-    return toolchains.is_dir()
+    return os.path.isdir(toolchains)  # noqa: PTH112
 
 
-def _folders_and_files(toolchains: Path) -> list[Path]:
-    folders = sorted(toolchains.iterdir()) if _is_there(toolchains) else []
-    return [path for path in folders if not path.name.startswith(".")]
+def _children(toolchains: Path) -> list[Path]:
+    try:
+        return sorted(toolchains.iterdir()) if _is_there(toolchains) else []
+    except OSError as error:
+        raise InstallError(
+            f"{toolchains}: cannot be read: {error.strerror or error}",
+            hint="make it readable (its owner can), or choose another folder with --root or TOOLCHAIN_ROOT",
+            details={"root": str(toolchains)},
+        ) from error
 
 
 def _record(raw: Mapping[str, object]) -> Record:

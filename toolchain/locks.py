@@ -30,6 +30,9 @@ else:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+# Where a link stands in a lock's place, whoever made it chose which file would be written.
+_FLAGS = os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+
 _HELD_BY_ANOTHER = frozenset({errno.EAGAIN, errno.EACCES, errno.EDEADLK})
 _UNSUPPORTED = frozenset({errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL})
 
@@ -55,7 +58,7 @@ def hold(
     pause_s = _FIRST_PAUSE_S
     waited = False
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+        descriptor = os.open(path, _FLAGS | os.O_CREAT, 0o666)
         try:
             _try_lock(descriptor)
             held = True
@@ -102,7 +105,7 @@ def hold(
 def is_held(path: Path) -> bool:
     """Whether some process holds the lock file `path`; also True where we may not look."""
     try:
-        descriptor = os.open(path, os.O_RDWR)
+        descriptor = os.open(path, _FLAGS)
     except FileNotFoundError:
         return False
     except OSError:

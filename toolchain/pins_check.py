@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
@@ -9,6 +10,7 @@ from urllib.parse import urlsplit
 
 from toolchain.digest import Sha256
 from toolchain.errors import AttestationError, DigestMismatchError, FetchError, PatchError, PinsError
+from toolchain.files import is_folder, standing_at
 from toolchain.findings import Finding
 from toolchain.pins import Archive, IndexSource, Pin, PinSet, UrlSource
 from toolchain.platforms import Platform
@@ -68,7 +70,7 @@ def _weak(pins: PinSet) -> Iterator[Finding]:
 def _empty_bins(pins: PinSet, patches: Path) -> Iterator[Finding]:
     """Folders for PATH that no place can fill on any platform. What strip or a patch makes only the archive tells."""
     for pin in pins.pins:
-        if pin.recorder or (patches / pin.name).is_dir():
+        if pin.recorder or os.path.lexists(patches / pin.name):
             continue
         for folder in pin.bin:
             if not any(_may_have(pin, platform, folder) for platform in pin.platforms()):
@@ -113,13 +115,18 @@ def _is_own(path: PurePosixPath) -> bool:
 
 
 def _patches(pins: PinSet, patches: Path) -> Iterator[Finding]:
-    if not patches.is_dir():
+    try:
+        folders = sorted(patches.iterdir()) if is_folder(patches) else []
+    except OSError as error:
+        seen = error.strerror or str(error)
+        yield Finding("patches.place", str(patches), "a folder of patches that can be read", seen, "mend or remove it")
         return
     names = {pin.name for pin in pins.pins}
-    for folder in sorted(patches.iterdir()):
-        if not folder.is_dir():
-            if not folder.name.startswith((".", "README")):
-                yield Finding("patches.place", str(folder), "a folder named as a pin", "a file", "move it into one")
+    for folder in folders:
+        if not os.path.isdir(folder):  # noqa: PTH112 - Path.is_dir raises where this user may not look
+            if folder.name in names or not folder.name.startswith((".", "README")):
+                seen = standing_at(folder) or "nothing that can be looked at"
+                yield Finding("patches.place", str(folder), "a folder named as a pin", seen, "move it into one")
             continue
         if folder.name not in names:
             yield Finding(

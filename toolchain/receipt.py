@@ -123,10 +123,8 @@ def _folder_states(folder: str) -> list[str]:
 def _files_below(folder: str) -> list[str]:
     try:
         entries = list(os.scandir(folder))
-    except NotADirectoryError:
-        return [folder]
-    except OSError:
-        return []
+    except OSError:  # a file, a link that leads nowhere, or what this user cannot look into: a state of its own
+        return [folder] if os.path.lexists(folder) else []
     found: list[str] = []
     for entry in entries:
         if entry.name == "__pycache__":

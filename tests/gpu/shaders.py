@@ -69,7 +69,15 @@ UNBINDABLE = (  # must be refused
     "traced",
     "unbounded",
 )
-DEMANDING = ("needs_double", "needs_formatless", "needs_half", "needs_int64", "needs_sets", "needs_shared")  # of the device
+# Of the device.
+DEMANDING = (
+    "needs_double",
+    "needs_formatless",
+    "needs_half",
+    "needs_int64",
+    "needs_sets",
+    "needs_shared",
+)
 SPIRV_ONLY: dict[str, tuple[str, ...]] = {
     **{name: (name,) for name in ("entry_block", "struct_array", *UNBINDABLE, *DEMANDING)},
     "needs_first_vertex": RASTER,

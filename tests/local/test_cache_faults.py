@@ -390,6 +390,46 @@ def test_a_disk_that_takes_no_patch_is_not_the_patchs_fault(tiny: Path, tmp_path
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
+@pytest.mark.parametrize("folder", ["archives", "locks", "partial", "records"])
+def test_a_cache_that_lost_a_folder_goes_on(store: Store, folder: str) -> None:
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        fetch(store, archive)
+        shutil.rmtree(store.root / folder)
+        store.archive_path(archive.sha256).unlink(missing_ok=True)
+        (again,) = fetch(store, archive)
+        assert again.path.read_bytes() == DATA
+
+
+@pytest.mark.parametrize("is_there", [True, False], ids=["a victim", "nothing yet"])
+@pytest.mark.parametrize("place", ["partial", "locks"])
+def test_a_link_in_a_files_place_is_not_written_through(
+    store: Store, tmp_path: Path, place: str, is_there: bool
+) -> None:
+    victim = tmp_path / "victim"
+    if is_there:
+        victim.write_bytes(b"secret")
+    with raw_server(ranged(DATA)) as server:
+        archive = pinned(DATA, server.url())
+        store.prepare()
+        path = store.partial_path(archive.sha256) if place == "partial" else store.lock_path(archive.sha256)
+        path.symlink_to(victim)
+        with pytest.raises(CacheError, match=str(path)) as caught:
+            fetch(store, archive)
+        assert "a symbolic link lies in a file's place" in (caught.value.hint or "")
+        assert victim.exists() is is_there
+        assert not is_there or victim.read_bytes() == b"secret"
+        path.unlink()
+        fetch(store, archive)
+
+
+def test_the_tag_is_not_written_through_a_link(store: Store, tmp_path: Path) -> None:
+    store.root.mkdir()
+    (store.root / "CACHEDIR.TAG").symlink_to(tmp_path / "elsewhere")
+    store.prepare()
+    assert not (tmp_path / "elsewhere").exists()
+
+
 @pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
 def test_a_file_system_without_locks(store: Store, monkeypatch: pytest.MonkeyPatch, code: int) -> None:
     """interactEM PR 532. No file system here refuses locks, so the one call that takes them does."""

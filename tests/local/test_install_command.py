@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -316,6 +316,52 @@ def test_a_wrong_name_ends_with_10_and_a_wrong_option_with_2(toolchain: Toolchai
     assert (as_json.status, as_json.json()["error"]) == (2, "usage")
     assert toolchain.run("install").status == 2
     assert toolchain.run("install", "tool", TOOLCHAIN_OFFLINE="perhaps").status == 2
+
+
+def dangling(path: Path) -> None:
+    path.symlink_to("gone")
+
+
+@pytest.mark.parametrize("make", [dangling, Path.touch])
+@pytest.mark.parametrize("place", ["patches", "patches/tool"])
+@pytest.mark.parametrize("installed", [False, True])
+def test_patches_that_are_no_folder_are_not_taken_for_none(
+    toolchain: Toolchain, place: str, make: Callable[[Path], None], installed: bool
+) -> None:
+    """As a link comes out of a checkout on a system without links, or points at what is not mounted."""
+    if installed:
+        assert toolchain.run("install", "tool").status == 0
+    path = toolchain.here / place
+    path.parent.mkdir(exist_ok=True)
+    make(path)
+    ended = toolchain.run("install", "tool")
+    assert (ended.status, f"{path.parent / path.name}" in ended.stderr) == (14, True), ended
+    (found,) = toolchain.run("pins", "check", "--json").json()["findings"]
+    assert (found["rule"], found["where"]) == ("patches.place", str(path))
+    path.unlink()
+    assert toolchain.run("install", "tool").status == 0
+
+
+def test_a_link_in_a_locks_place_is_not_written_through(toolchain: Toolchain) -> None:
+    assert toolchain.run("install", "tool").status == 0
+    victim = toolchain.here / "victim"
+    victim.write_text("secret")
+    lock = toolchain.roots / ".locks" / f"{root_of(toolchain).name}.lock"
+    lock.symlink_to(victim)
+    ended = toolchain.run("install", "tool", "--force")
+    assert (ended.status, str(lock) in ended.stderr) == (16, True), ended
+    assert victim.read_text() == "secret"
+
+
+def test_hidden_strangers_among_roots_are_named(toolchain: Toolchain) -> None:
+    assert toolchain.run("install", "tool").status == 0
+    for name in (".hidden", ".staging-x"):
+        (toolchain.roots / name).mkdir()
+    found = toolchain.run("cache", "verify", "--json").json()["findings"]
+    assert [(one["rule"], Path(one["where"]).name) for one in found] == [
+        ("root.unknown", ".hidden"),
+        ("root.unknown", ".staging-x"),
+    ]
 
 
 def test_wrong_settings_are_refused_where_there_is_nothing_to_do_too(toolchain: Toolchain) -> None:

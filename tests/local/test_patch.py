@@ -72,7 +72,7 @@ def git(folder: Path, *arguments: str) -> bytes:
 def diff_of(tmp_path: Path, before: dict[str, bytes], after: dict[str, bytes], *, executable: str = "") -> bytes:
     """What git diff writes for a change, with renames and binary content."""
     folder = tmp_path / "made-by-git"
-    folder.mkdir()
+    folder.mkdir(parents=True)
     git(folder, "init", "-q")
     git(folder, "config", "core.autocrlf", "false")
     for state, name in ((before, "before"), (after, "after")):
@@ -446,6 +446,21 @@ def test_patches_are_part_of_a_tree(tmp_path: Path) -> None:
         tree.tree_key([archive], patches=[two.sha256, one.sha256]),
     }
     assert len(keys) == 4
+
+
+def test_a_later_patch_may_remove_or_rename_what_an_earlier_one_changed(tmp_path: Path) -> None:
+    content = zipped(Zipped("src/hello.txt", HELLO), Zipped("src/other.txt", HELLO))
+    changed = diff_of(tmp_path, {"src/hello.txt": HELLO}, {"src/hello.txt": b"greetings\n"})
+    first = Patch(tmp_path / "hello/0001-change.patch", changed, Sha256.of(changed))
+    gone = diff_of(tmp_path / "gone", {"src/hello.txt": b"greetings\n"}, {})
+    renamed = diff_of(tmp_path / "renamed", {"src/hello.txt": b"greetings\n"}, {"src/bye.txt": b"greetings\n"})
+    for number, (data, left) in enumerate(
+        [(gone, ["src/other.txt"]), (renamed, ["src/bye.txt", "src/other.txt"])], start=1
+    ):
+        second = Patch(tmp_path / "hello/0002-later.patch", data, Sha256.of(data))
+        root, manifest = unpack(tmp_path / f"work{number}", content, patches=[first, second])
+        assert [file.path for file in manifest.files] == left
+        assert tree.verify(root, manifest, full=True) == []
 
 
 # The lines of upstream's file that the first patch needs around it, and no more.

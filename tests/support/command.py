@@ -26,10 +26,14 @@ class Ended:
 
 @dataclass(frozen=True)
 class Toolchain:
-    """The command with a cache and a folder of roots of its own, in the folder `here`, and no configured defaults."""
+    """The command with a cache and a folder of roots of its own, in the folder `here`, and no configured defaults.
+
+    `before` is a program, with its arguments, that runs the command.
+    """
 
     here: Path
     pins: Path
+    before: tuple[str, ...] = ()
 
     @property
     def cache(self) -> Path:
@@ -46,7 +50,7 @@ class Toolchain:
 
     def start(self, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "toolchain", *arguments],
+            [*self.before, sys.executable, "-m", "toolchain", *arguments],
             cwd=self.here,
             env={**self.environment(), **variables},
             stdin=subprocess.DEVNULL,

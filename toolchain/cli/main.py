@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import io
 import os
@@ -79,12 +80,27 @@ def main() -> int:
         return error.exit_code
     except click.Abort:  # click's word for Ctrl-C
         raise KeyboardInterrupt from None
+    except OSError as error:
+        if error.filename is None:  # of the output: see __main__
+            raise
+        _report(_refused(error), machine=machine)
+        return ToolchainError.exit_code
     except SystemExit as stop:
         if stop.code == 1:  # click ends so, and only so, where whoever read the output went away
             raise BrokenPipeError from None
         raise
     # Without its own exits, click hands the code of a command's Exit back; commands return nothing else.
     return status if isinstance(status, int) else 0
+
+
+def _refused(error: OSError) -> dict[str, object]:
+    """What the operating system refused where no command expected that, as the error for people and machines."""
+    path = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else str(error.filename)
+    return ToolchainError(
+        f"{path}: {error.strerror or error}",
+        hint="see who owns it and what it is; if all is right with it, report how this came about",
+        details={"path": path, "errno": errno.errorcode.get(error.errno or 0, "")},
+    ).to_json()
 
 
 def _check_completion() -> None:

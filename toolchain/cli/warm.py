@@ -130,7 +130,7 @@ def native_state(pins_file: str | None, choice: str, inputs: str) -> str:
         tool="native",
         version=__version__,
         profile=choice,
-        files=(pins, local, os.path.join(sources, "CMakeLists.txt"), *locations.own_code(*_NATIVE_CODE)),
+        files=(pins, local, patches, os.path.join(sources, "CMakeLists.txt"), *locations.own_code(*_NATIVE_CODE)),
         folders=(
             os.path.join(patches, "slang-rhi"),
             *(os.path.join(sources, part) for part in receipt.HOST_SOURCES),
@@ -174,7 +174,7 @@ def state(pins_file: str | None, name: str, profile: str) -> str:
         tool=name,
         version=__version__,
         profile=profile,
-        files=(pins, local, os.path.join(sources, "CMakeLists.txt"), *locations.own_code(*_INSTALL_CODE)),
+        files=(pins, local, patches, os.path.join(sources, "CMakeLists.txt"), *locations.own_code(*_INSTALL_CODE)),
         folders=(
             os.path.join(patches, name),
             *(os.path.join(sources, part) for part in receipt.RECORDER_SOURCES),

@@ -91,8 +91,15 @@ def _require_cache(store: Store) -> None:
 
 
 def verify(store: Store, *, jobs: int) -> list[Finding]:
-    """Hash every archive, and name everything in the cache that is not one in good order. Changes nothing."""
-    everything = entries(store)
+    """Hash every archive, and name everything in the cache that is not one in good order. Changes nothing.
+
+    Raises CacheError where the root itself cannot be read, or is something else than a cache.
+    """
+    _require_cache(store)
+    try:
+        everything = entries(store)
+    except CacheError:
+        everything = []  # the folder of archives: `leftovers` names it
     listed = [entry for entry in everything if _irregular(store, entry) is None]
     paths = [store.archive_path(entry.sha256) for entry in listed]
     findings = [
@@ -139,6 +146,8 @@ def _wrong_size(entry: Entry) -> str | None:
 
 def _finding(left: Leftover) -> Finding:
     hint = f"it is not ours: {_BY_HAND}" if left.kind in ("unknown", "folder") else "toolchain cache prune"
+    if left.kind == "unreadable":
+        hint = _UNREADABLE
     return Finding(f"cache.{left.kind}", str(left.path), "nothing left over", left.what, hint)
 
 
@@ -148,7 +157,12 @@ def leftovers(store: Store) -> list[Leftover]:
     ours: dict[str, list[Path]] = {}
     for name in sorted(_OWN_NAMES):
         ours[name] = []
-        for path in _children(store.root / name):
+        try:
+            children = list(_children(store.root / name))
+        except CacheError as error:
+            found.append(Leftover(store.root / name, 0, "unreadable", error.message))
+            continue
+        for path in children:
             if standing_at(path) == FOLDER:
                 found.append(Leftover(path, 0, "folder", "a folder, where only files belong"))
             elif _is_ours(path):
@@ -286,7 +300,7 @@ def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_r
     doomed += [
         Removal(left.path, left.size_bytes, left.what)
         for left in left_over
-        if left.kind not in ("unknown", "folder") and left.path not in known
+        if left.kind not in ("unknown", "folder", "unreadable") and left.path not in known
     ]
     if not dry_run:
         for removal in doomed:
@@ -294,7 +308,8 @@ def prune(store: Store, *, keep: Collection[Sha256] | None, damaged: bool, dry_r
                 removal.path.unlink(missing_ok=True)
             except OSError as error:
                 raise CacheError(f"cannot remove {removal.path}: {error.strerror or error}") from error
-    return Pruned(tuple(doomed), tuple(_finding(left) for left in left_over if left.kind == "folder"))
+    named = tuple(_finding(left) for left in left_over if left.kind in ("folder", "unreadable"))
+    return Pruned(tuple(doomed), named)
 
 
 def add(store: Store, file: Path, pinned: Mapping[Sha256, Sequence[Archive]], *, unpinned: bool) -> Entry:

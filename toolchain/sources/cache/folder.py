@@ -32,7 +32,10 @@ _CACHEDIR_TAG = b"""Signature: 8a477f597d28d172789f06886806bc55
 # This folder holds downloads of gpu-toolchain, which can be fetched again: see https://bford.info/cachedir/
 """
 
-CREATE = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+# Where a link stands in a file's place, whoever made it chose what would be written.
+CREATE = (
+    os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+)
 
 _READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
@@ -73,14 +76,14 @@ class CacheFolder:
     def prepare(self) -> None:
         """Make the cache's folders. Raises CacheError where that cannot be done."""
         try:
-            # The folder that `receive` looks for comes last, so that it never stands alone.
             for name in ("archives", "records", "partial", "locks"):
                 (self.root / name).mkdir(parents=True, exist_ok=True)
             tag = self.root / TAG_NAME
-            if not tag.exists():
-                tag.write_bytes(_CACHEDIR_TAG)
+            if not os.path.lexists(tag):
+                with contextlib.suppress(FileExistsError), tag.open("xb") as file:
+                    file.write(_CACHEDIR_TAG)
         except OSError as error:
-            raise self.refusal("write", self.root, error) from error
+            raise self.refusal("write", Path(error.filename or self.root), error) from error
 
     def is_tagged(self) -> bool:
         """Whether the root has the tag file that this program writes: it is a cache, whatever else lies in it."""
@@ -134,6 +137,8 @@ class CacheFolder:
                 reason += f" ({shutil.disk_usage(self.root).free} bytes are free)"
         elif error.errno == errno.EFBIG:
             hint = TOO_LARGE_HINT
+        elif error.errno == errno.ELOOP:
+            hint = f"a symbolic link lies in a file's place: look at where it leads and remove it by hand ({path})"
         elif error.errno == errno.EISDIR:
             hint = f"a folder lies in a file's place: look at what it is and remove it by hand ({path})"
         return CacheError(

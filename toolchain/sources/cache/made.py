@@ -39,8 +39,10 @@ class Kind:
 
 @dataclass(frozen=True)
 class Made:
-    """A file. `kind` is a kind's name, `temporary`, `folder` or `unknown`; `damage` says what is wrong with it, `stale`
-    why it is not used again; each is empty where there is nothing to say."""
+    """A file. `kind` is a kind's name, `temporary`, `folder` or `unknown`, and `unreadable` of the folder itself.
+
+    `damage` says what is wrong with it, `stale` why it is not used again; each is empty where there is nothing to say.
+    """
 
     path: Path
     size_bytes: int
@@ -50,13 +52,13 @@ class Made:
 
 
 def look(folder: Path, kinds: Sequence[Kind], temporary: re.Pattern[str]) -> list[Made]:
-    """Every file, sorted by path, each read whole. Raises CacheError where the folder cannot be read."""
+    """Every file, sorted by path, each read whole; the folder alone where this user cannot read it."""
     try:
         paths = sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise CacheError(f"cannot read {folder}: {error.strerror or error}", details={"path": str(folder)}) from error
+        return [Made(folder, 0, "unreadable", damage=f"cannot read {folder}: {error.strerror or error}")]
     return [_look(path, kinds, temporary) for path in paths]
 
 
@@ -91,7 +93,10 @@ def findings(files: Iterable[Made]) -> list[Finding]:
     found = []
     for one in files:
         where = str(one.path)
-        if one.damage:
+        if one.kind == "unreadable":
+            hint = "give yourself the right to read it"
+            found.append(Finding("cache.unreadable", where, "a folder that can be read", one.damage, hint))
+        elif one.damage:
             hint = "it is not used, and made anew where it is needed; toolchain cache prune --damaged removes it"
             found.append(Finding("cache.damaged", where, f"the {one.kind} that was written", one.damage, hint))
         elif one.kind == "temporary" and one.stale:
@@ -107,7 +112,7 @@ def removals(files: Iterable[Made], *, every: bool, damaged: bool) -> list[Remov
     """What can go: what is stale, with `damaged` what is damaged, with `every` all that is ours."""
     gone = []
     for one in files:
-        if one.kind in ("folder", "unknown"):
+        if one.kind in ("folder", "unknown", "unreadable"):
             continue
         if every and (one.kind != "temporary" or one.stale):
             gone.append(Removal(one.path, one.size_bytes, "the cache is emptied"))

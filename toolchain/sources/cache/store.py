@@ -166,11 +166,8 @@ class Store(CacheFolder):
         """
         sha256 = archive.sha256
         with contextlib.ExitStack() as stack:
-            try:
-                held = stack.enter_context(self._lock(archive, on_wait))
-            except (FileNotFoundError, NotADirectoryError):
-                self.prepare()
-                held = stack.enter_context(self._lock(archive, on_wait))
+            self.prepare()
+            held = stack.enter_context(self._lock(archive, on_wait))
             holding = self.look_up(archive)
             if holding.state in (State.HELD, State.UNATTESTED):
                 yield holding
@@ -189,14 +186,12 @@ class Store(CacheFolder):
 
     @contextlib.contextmanager
     def _lock(self, archive: Archive, on_wait: Callable[[str], None]) -> Iterator[bool]:
-        """Whether the archive's lock could be taken; an OSError where the cache is not laid out yet."""
+        """Whether the archive's lock could be taken."""
         path = self.lock_path(archive.sha256)
         purpose = f"fetching {archive.file_name}"
         with contextlib.ExitStack() as stack:
             try:
                 held = stack.enter_context(locks.hold(path, purpose=purpose, timeout_s=LOCK_TIMEOUT_S, on_wait=on_wait))
-            except (FileNotFoundError, NotADirectoryError):
-                raise
             except InstallError as error:
                 raise FetchError(error.message, hint=error.hint, details=error.details) from error
             except OSError as error:

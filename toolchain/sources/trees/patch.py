@@ -28,7 +28,7 @@ from pathlib import Path
 from toolchain.build.process import Completed, run
 from toolchain.digest import Sha256
 from toolchain.errors import ArchiveError, PatchError
-from toolchain.files import read_regular
+from toolchain.files import is_folder, read_regular
 from toolchain.sources.archives.members import clean
 from toolchain.sources.trees import patch_text
 from toolchain.sources.trees.manifest import PatchedFile, PatchEffect
@@ -58,9 +58,10 @@ class Patch:
 
 
 def load(folder: Path) -> tuple[Patch, ...]:
-    """The patches `NNNN-name.patch` in a pin's folder, in the order of their numbers; none where there is no folder.
+    """The patches `NNNN-name.patch` in a pin's folder, in the order of their numbers; none where nothing stands there.
 
-    Raises PatchError for any other file in it and for a number that comes twice.
+    Raises PatchError for any other file in it, for a number that comes twice, and where the folder, or the one that it
+    is in, is something else or cannot be read: nobody knows what patches there are then.
     """
     patches, problems = look_into(folder)
     if problems:
@@ -76,7 +77,7 @@ def look_into(folder: Path) -> tuple[tuple[Patch, ...], tuple[PatchError, ...]]:
     patches: dict[str, Patch] = {}
     problems = []
     try:
-        paths = sorted(folder.iterdir()) if folder.is_dir() else []
+        paths = sorted(folder.iterdir()) if is_folder(folder.parent) and is_folder(folder) else []
     except OSError as error:
         return (), (_unreadable(folder, error),)
     for path in paths:

@@ -136,12 +136,14 @@ def build(
         for e in entries
         if e.kind is Kind.FILE and e.data is not None
     }
-    effects = [patch.apply(one, staging) for one in patches]
-    for file, effect in zip(patches, effects, strict=True):
+    effects = []
+    for file in patches:
+        effect = patch.apply(file, staging)
         for changed in effect.files:
             if changed.path in OWN_NAMES:
                 raise PatchError(f"{file.path}: writes {changed.path}, a name that this tool keeps for itself")
-        _take_effect(staging, files, effect)
+        _take_effect(staging, files, effect)  # before the next one, which may remove what this one wrote
+        effects.append(effect)
     all_folders = set(folders)
     for path in files:
         while path := path.rpartition("/")[0]:
