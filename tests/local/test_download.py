@@ -561,6 +561,10 @@ def test_https_and_an_unknown_certificate(
     with raw_server(ranged(BIG), tls=tls) as server:
         with pytest.raises(FetchError, match="certificate verify failed"):
             fetch(store, pinned(BIG, server.url()))
+        monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/no/such/bundle")
+        with pytest.raises(FetchError, match="invalid path: /no/such/bundle") as caught:
+            fetch(store, pinned(BIG, server.url()))
+        assert "correct REQUESTS_CA_BUNDLE" in (caught.value.hint or "")
         assert server.requests == []
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tls[0]))
         assert fetch(store, pinned(BIG, server.url())) == BIG

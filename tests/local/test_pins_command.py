@@ -682,7 +682,7 @@ def test_update_of_a_file_that_an_index_lists_with_two_digests(folder: Path, sit
     data = {"meta": {"api-version": "1.0"}, "name": "tool", "files": files}
     site.pages["/simple/tool/"] = ("application/vnd.pypi.simple.v1+json", json.dumps(data).encode())
     ended = run(folder, "update", "tool", "1.3", TOOLCHAIN_PIP_INDEX=f"{site.url}/simple")
-    assert ended.returncode == 11
+    assert ended.returncode == 12
     assert f"twice, with the SHA-256 {'c' * 64} and with {'d' * 64}" in ended.stderr
     assert (folder / "pins.toml").read_text() == PINS
 

@@ -215,7 +215,7 @@ def moved(store: Store, archives: Sequence[Archive]) -> list[Finding]:
             found.append(
                 Finding(
                     "cache.moved",
-                    f"line {archive.line}: {archive.file_name}",
+                    f"{archive.where}: {archive.file_name}",
                     f"the digest of what {', '.join(origins_of(archive))} has",
                     f"the digest of what came from {', '.join(record.origins)}",
                     "if the address was meant to change, so was the digest; toolchain fetch asks the new address",

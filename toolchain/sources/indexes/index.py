@@ -119,7 +119,7 @@ class Indexes:
     def offered(self, kind: IndexKind, package: str, version: str, *, session: requests.Session) -> tuple[Offered, ...]:
         """Every file of a package's version that the first index which has any offers.
 
-        Raises FetchError as `locate` does, and where an index states two digests of one file.
+        Raises FetchError as `locate` does; DigestMismatchError where an index states two digests of one file.
         """
         asked: list[tuple[IndexLocation, Listing]] = []
         for location in self._where(kind, package):
@@ -275,7 +275,7 @@ def _require_one_digest(offers: Sequence[Offered]) -> None:
             continue
         other = first.setdefault(offer.file.name, offer)
         if other.file.sha256 != offer.file.sha256:
-            raise FetchError(
+            raise DigestMismatchError(
                 f"{offer.location.url} lists {offer.file.name} twice, with the SHA-256 {other.file.sha256} "
                 f"and with {offer.file.sha256}",
                 hint="find out which is the right one before anything is pinned",

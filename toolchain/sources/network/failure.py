@@ -14,6 +14,8 @@ _CHECK_PROXY = "correct http_proxy, https_proxy or all_proxy, or name this host 
 _LOGIN = "the server wants a login: put it into ~/.netrc"
 _GONE = "the address is wrong, or the file is not there (any more): look there for what is"
 _CERTIFICATE = "name the file with the right certificates in REQUESTS_CA_BUNDLE, or correct this machine's clock"
+_NO_BUNDLE = "Could not find a suitable TLS CA certificate bundle"  # requests' words, of an OSError of its own
+_BUNDLE = "correct REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE: it names a file of certificates, or a folder of them"
 _TUNNEL_REFUSED = "Tunnel connection failed: 4"  # 403 and 407: the proxy's own rules, which time does not change
 _WRONG = "the address is wrong: correct it where it is pinned or configured"
 _LATER = "the server is in trouble, or is asked too often: try again later"
@@ -53,6 +55,8 @@ def failed(shown: str, error: BaseException, proxy: str | None) -> TransferError
     import requests
 
     reason = reason_of(error)
+    if reason.startswith(_NO_BUNDLE):
+        return TransferError(f"{shown}: {reason}", retryable=False, hint=_BUNDLE)
     if isinstance(error, requests.exceptions.SSLError) and proxy is None:
         return TransferError(f"{shown}: {reason}", retryable=False, hint=_CERTIFICATE)
     if proxy is None:
@@ -83,7 +87,7 @@ def refused(shown: str, status: int, headers: Mapping[str, str], proxy: str | No
 def reason_of(error: BaseException) -> str:
     """The innermost sentence of a chain of wrapped exceptions: `Connection refused`, not the five layers around it."""
     *_, innermost = _chain(error)
-    return str(getattr(innermost, "strerror", None) or innermost) or type(innermost).__name__
+    return str(getattr(innermost, "strerror", None) or innermost).strip() or type(innermost).__name__
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
