@@ -95,6 +95,11 @@ def go[n: Int](ctx: C):
 def generic[n: Int](a: Int32):
     pass
 
+struct S:
+    @staticmethod
+    def method(a: Int32):
+        pass
+
 def main():
     ctx.enqueue_function[plain](1)
     ctx.enqueue_function[scale[1]](1)
@@ -103,11 +108,15 @@ def main():
 """
 
 
-def explain(*symbols: str, text: str = "define void @{}(ptr %0) {{\n") -> list[str]:
+def explain(*symbols: str, text: str = "define void @{}(ptr %0) {{\n", source: str = PROGRAM) -> list[str]:
     """The kernels of the modules that a program is given, and what is wrong with the others."""
-    source = Source(PROGRAM, "prog.mojo")
+    return outcomes_of({symbol: text.format(symbol) for symbol in symbols}, source)
+
+
+def outcomes_of(texts: dict[str, str], text: str = PROGRAM) -> list[str]:
+    source = Source(text, "prog.mojo")
     program = Program(Path("/d/prog.mojo"), "prog.mojo", "prog", (), source, program_sites(source))
-    outcomes = explained(program, {f"host_{symbol}.ll": text.format(symbol) for symbol in symbols})
+    outcomes = explained(program, {f"host_{stem}.ll": one for stem, one in texts.items()})
     return [
         f"{one.finding.rule} {one.kernel.line}: {one.finding.seen}" if isinstance(one, Failed) else one.kernel.name
         for one in outcomes
@@ -127,15 +136,95 @@ def test_dead_launches_need_no_module() -> None:
 
 def test_modules_that_no_launch_explains() -> None:
     assert explain("prog_other_a") == ["AIR-D2 1: prog_other_a, which no launch explains"]
-    assert explain("prog_plain_a", "prog_plain_b") == ["plain", "plain", "AIR-D2 14: prog_plain_b as well"]
-    assert explain("prog_scale_a", "prog_scale_b", "prog_scale_c")[-1] == "AIR-D2 15: prog_scale_c as well"
+    assert explain("prog_plain_a", "prog_plain_b") == ["plain", "plain", "AIR-D2 19: prog_plain_b as well"]
+    assert explain("prog_scale_a", "prog_scale_b", "prog_scale_c")[-1] == "AIR-D2 20: prog_scale_c as well"
 
 
 def test_modules_that_are_not_what_their_file_says() -> None:
-    assert explain("prog_plain_a", text="\n") == ["AIR-D2 14: an empty file"]
-    assert explain("prog_plain_a", text="define void @x{}(") == ["AIR-D2 14: no such definition"]
+    assert explain("prog_plain_a", text="\n") == ["AIR-D2 19: an empty file"]
+    assert explain("prog_plain_a", text="define void @x{}(") == ["AIR-D2 19: no such definition"]
 
 
 def test_a_program_without_modules() -> None:
     (wrong,) = explain()
     assert "every launch is in code that the program does not reach" in wrong
+
+
+LONG = "prog_scale_SIMD_DType_int_16A6AcB6A6AcBuAsAgAeBeBoA6A_085efe709ccb5bc5"  # as Mojo 1.1 made it
+CUT = f"{LONG[:64]}_dec3e8dd6c9124bc"
+
+
+def module(*symbols: str, kernel: str = LONG) -> str:
+    return "".join(f"define void @{one}(ptr %0) {{\n}}\n" for one in symbols) + f"!27 = !{{ptr @{kernel}, !19, !26}}\n"
+
+
+def test_a_long_symbols_file_has_another_name() -> None:
+    assert outcomes_of({CUT: module(LONG)}) == ["scale"]
+    assert outcomes_of({CUT: module(LONG, LONG + "_helper")}) == ["scale"]
+    source = Source(PROGRAM, "prog.mojo")
+    program = Program(Path("/d/prog.mojo"), "prog.mojo", "prog", (), source, program_sites(source))
+    (made,) = explained(program, {f"host_{CUT}.ll": module(LONG)})
+    assert isinstance(made, Emitted)
+    assert made.symbol == LONG
+
+
+@pytest.mark.parametrize(
+    ("stem", "text"),
+    [
+        (CUT, module("prog_scale_other")),
+        (CUT, module(LONG[:63] + "x" + LONG[64:])),  # one of the first 64 characters
+        (CUT, module(LONG[:64])),  # so short that its file would have its name
+        (CUT[:-1], module(LONG)),
+        (CUT[:-1] + "G", module(LONG)),
+        (LONG[:60] + CUT[64:], module(LONG)),
+        (CUT, module(LONG, LONG + "x", kernel="other")),  # two that fit, of which the metadata names neither
+        (CUT, module(LONG).replace("define", "declare")),
+    ],
+)
+def test_a_long_name_of_another_module(stem: str, text: str) -> None:
+    (wrong,) = outcomes_of({stem: text})
+    assert wrong.startswith("AIR-D2")
+    assert wrong.endswith("no such definition")
+
+
+def test_one_symbol_in_two_files() -> None:
+    (first, _, wrong) = outcomes_of({CUT: module(LONG), CUT[:-1] + "0": module(LONG)})
+    assert (first, wrong) == ("scale", f"AIR-D2 20: {LONG} as well")
+
+
+TWICE = """from pkg.inner.kernels import saxpy
+import kk2
+
+struct A:
+    @staticmethod
+    def step(a: Int32):
+        pass
+
+struct B:
+    @staticmethod
+    def step(a: Int32):
+        pass
+
+def main():
+    ctx.enqueue_function[saxpy](1)
+    ctx.enqueue_function[kk2.saxpy](1)
+    ctx.enqueue_function[A.step](1)
+    ctx.enqueue_function[B.step](1)
+"""
+
+
+def test_kernels_of_one_name_in_several_modules_and_structs() -> None:
+    found = explain("kk2_saxpy_a", "pkg_inner_kernels_saxpy_Poi6A", "prog_A_step_a", "prog_B_step_a", source=TWICE)
+    assert found == ["saxpy", "saxpy", "step", "step"]
+    assert explain("prog_A_step_a", "prog_A_step_b", source=TWICE)[-1] == "AIR-D2 17: prog_A_step_b as well"
+    assert explain("prog_C_step_a", source=TWICE) == ["AIR-D2 1: prog_C_step_a, which no launch explains"]
+    again = ("kk2_saxpy_a", "kk2_saxpy_b", "pkg_inner_kernels_saxpy_Poi6A")
+    assert explain(*again, source=TWICE)[-1] == "AIR-D2 15: pkg_inner_kernels_saxpy_Poi6A as well"
+
+
+def test_names_that_begin_alike_each_take_a_launch() -> None:
+    text = "def k(a: Int32):\n    pass\ndef k2(a: Int32):\n    pass\n"
+    text += "def main():\n    ctx.enqueue_function[k](1)\n    ctx.enqueue_function[k2](1)\n"
+    assert explain("prog_k26A6A", "prog_k6A6A", source=text) == ["k2", "k"]
+    assert explain("prog_k26A6A", "prog_k6A6A", "prog_k6A6B", source=text)[-1] == "AIR-D2 6: prog_k6A6B as well"
+    assert explain("prog_k6A6A", "prog_k26A6A", "prog_k26A6B", source=text)[-1] == "AIR-D2 7: prog_k26A6B as well"
