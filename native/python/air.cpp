@@ -144,8 +144,9 @@ private:
         const auto argument = [this](const air::Argument& argument)
         {
             return record(
-                Record::argument, argument.number, text(argument.kind), argument.location, argument.count,
-                argument.address_space, text(argument.name));
+                Record::argument, argument.number, this->name(argument.kind), argument.location, argument.count,
+                argument.address_space, text(argument.name), this->name(argument.access),
+                this->name(argument.type_name), this->name(argument.unknown), argument.conditional);
         };
         return record(Record::kernel, name(one.symbol), tuple_of(one.arguments, argument), strings(one.problems));
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from air_samples import errors, findings, kernel
 
+from toolchain.air.module import parse
 from toolchain.air.rules.checking import Allowance, Limits, rules
 from toolchain.rules.rule import Severity
 
@@ -188,14 +189,14 @@ def test_a_location_is_a_number_from_0_on() -> None:
 def test_threadgroup_buffers_have_a_table_of_their_own() -> None:
     rows = "".join(
         f'!{100 + number} = !{{i32 {number}, !"air.buffer", !"air.location_index", i32 {number % 31}, i32 1, '
-        f'!"air.address_space", i32 {1 if number < 31 else 3}}}\n'
+        f'!"air.read", !"air.address_space", i32 {1 if number < 31 else 3}}}\n'
         for number in range(62)
     )
     parameters = ", ".join(f"ptr addrspace({1 if number < 31 else 3}) %a{number}" for number in range(62))
     text = kernel().replace(b"(ptr addrspace(1) %a)", f"({parameters})".encode())
     text = text.replace(b"!2 = !{!10}", f"!2 = !{{{', '.join(f'!{100 + n}' for n in range(62))}}}\n{rows}".encode())
     assert errors(text) == []
-    assert errors(text.replace(b"i32 3}\n!132", b"i32 1}\n!132")) == ["AIR-E3"]
+    assert "at most 31 buffers" in [one.expected for one in findings(text.replace(b"i32 3}\n!132", b"i32 1}\n!132"))]
 
 
 def test_threadgroup_memory_of_apples_compiler_is_a_warning() -> None:
@@ -205,3 +206,116 @@ def test_threadgroup_memory_of_apples_compiler_is_a_warning() -> None:
 
 def test_constants_of_apples_compiler_are_a_note() -> None:
     assert said(CASES["AIR-E9"][1].replace(b"metal.kernel", b"metal.other")) == {("AIR-E9", "note")}
+
+
+ROW = b'!10 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read_write", !"air.address_space", i32 1}'
+OTHERS = b"metal.other"  # no attribute of Mojo's: another compiler's module
+
+
+def bound_as(row: str, parameter: str = "ptr addrspace(1)") -> bytes:
+    text = kernel().replace(ROW, f"!10 = !{{i32 0, {row}}}".encode())
+    return text.replace(b"ptr addrspace(1) %a", f"{parameter} %a".encode())
+
+
+def buffer(
+    kind: str = "air.buffer",
+    location: str = "i32 0, i32 1",
+    access: str = "air.read",
+    space: str = ", i32 1",
+    key: str = "air.address_space",
+) -> str:
+    said = f', !"{key}"{space}' if space else ""
+    return f'!"{kind}", !"air.location_index", {location}, !"{access}"{said}, !"air.arg_type_name", !"void"'
+
+
+FITS = [
+    (buffer(), "ptr addrspace(1)"),
+    (buffer(space=", i32 3"), "ptr addrspace(3)"),
+    (buffer("air.indirect_buffer", space=", i32 2"), "ptr addrspace(2)"),
+    ('!"air.buffer", !"air.buffer_size", i32 4, !"air.location_index", i32 0, i32 1, !"air.read", !"air.address_space", '
+     'i32 2, !"air.arg_name", !"air.banana", !"air.arg_unused"', "ptr addrspace(2)"),
+    ('!"air.texture", !"air.location_index", i32 0, i32 1, !"air.sample", !"air.arg_type_name", !"texture2d<float>"', "ptr addrspace(1)"),
+    ('!"air.sampler", !"air.location_index", i32 0, i32 1, !"air.arg_type_name", !"sampler"', "ptr addrspace(2)"),
+    ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint3"', "<3 x i32>"),
+    ('!"air.thread_position_in_grid", !"air.arg_type_name", !"ushort2"', "<2 x i16>"),
+    ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint"', "i32"),
+    ('!"air.thread_index_in_simdgroup", !"air.arg_type_name", !"ushort"', "i16"),
+    ('!"air.thread_index_in_simdgroup"', "i32"),
+]  # fmt: skip
+MISFITS = [
+    (buffer("air.bufer"), "ptr addrspace(1)", "air.bufer", "note"),
+    (buffer("air.foo"), "ptr addrspace(1)", "air.foo", "note"),
+    (buffer(space=", i32 0"), "ptr addrspace(1)", "0", "error"),
+    (buffer(space=", i32 2"), "ptr addrspace(1)", "2", "error"),
+    (buffer(), "ptr addrspace(3)", "1", "error"),
+    (buffer(), "ptr", "ptr, as air.buffer", "error"),
+    (buffer(), "i32", "i32, as air.buffer", "error"),
+    (buffer(space=""), "ptr addrspace(1)", "none", "warning"),
+    (buffer(space=', !"1"'), "ptr addrspace(1)", "none", "warning"),
+    (buffer(key="air.addres_space"), "ptr addrspace(1)", "air.addres_space", "note"),
+    (buffer(access="air.raed"), "ptr addrspace(1)", "air.raed", "note"),
+    (buffer(access="air.sample"), "ptr addrspace(1)", "air.sample", "error"),
+    ('!"air.texture", !"air.location_index", i32 0, i32 1, !"air.sample"', "i32", "i32", "error"),
+    ('!"air.sampler", !"air.location_index", i32 0, i32 1', "ptr", "ptr", "error"),
+    ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint"', "ptr addrspace(1)", "ptr addrspace(1)", "error"),
+    ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint3"', "<4 x i32>", "<4 x i32>", "error"),
+    ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint3"', "<2 x i32>", "uint3", "error"),
+    ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint3"', "i32", "uint3", "error"),
+    ('!"air.thread_position_in_grid", !"air.arg_type_name", !"ushort"', "i32", "ushort", "error"),
+    ('!"air.thread_position_in_grid"', "i64", "i64", "error"),
+    ('!"air.thread_position_in_grid"', "float", "float", "error"),
+    ('!"air.thread_index_in_simdgroup"', "<3 x i32>", "<3 x i32>", "error"),
+    ('!"air.thread_index_in_simdgrup"', "i32", "air.thread_index_in_simdgrup", "note"),
+    ('!"air.banana"', "i32", "air.banana", "note"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("row", "parameter"), FITS)
+def test_an_argument_that_fits(row: str, parameter: str) -> None:
+    for text in (bound_as(row, parameter), bound_as(row, parameter).replace(b"metal.kernel", OTHERS)):
+        assert [one for one in findings(text) if one.rule != "AIR-W7"] == []
+
+
+@pytest.mark.parametrize(("row", "parameter", "seen", "otherwise"), MISFITS)
+def test_an_argument_that_does_not_fit(row: str, parameter: str, seen: str, otherwise: str) -> None:
+    text = bound_as(row, parameter)
+    assert ("error", f"argument 0: {seen}") in [
+        (one.severity.value, one.seen) for one in findings(text) if one.rule == "AIR-E1"
+    ]
+    found = findings(text.replace(b"metal.kernel", OTHERS))
+    assert (otherwise, f"argument 0: {seen}") in [
+        (one.severity.value, one.seen) for one in found if one.rule == "AIR-E1"
+    ]
+
+
+def test_an_argument_of_some_function_constant() -> None:
+    row = f'!"air.function_constant", !1, {buffer()}'
+    text = bound_as(row)
+    assert said(text) == set()
+    assert ("AIR-E1", "error") in said(text.replace(b'i32 1, !"air.arg_type_name', b'i32 2, !"air.arg_type_name'))
+    (argument,) = parse(text, file="k.ll").kernels[0].arguments
+    assert (argument.kind, argument.conditional) == ("air.buffer", True)
+
+
+def two_buffers(first: str, second: str) -> bytes:
+    text = bound_as(first).replace(b"!2 = !{!10}", f"!2 = !{{!10, !11}}\n!11 = !{{i32 1, {second}}}".encode())
+    return text.replace(b"ptr addrspace(1) %a", b"ptr addrspace(1) %a, ptr addrspace(1) %b")
+
+
+def test_two_buffers_at_one_location() -> None:
+    assert said(two_buffers(buffer(), buffer(location="i32 1, i32 1"))) == set()
+    for text in (
+        two_buffers(buffer(), buffer()),
+        two_buffers(buffer(location="i32 0, i32 3"), buffer(location="i32 2, i32 1")),
+    ):
+        assert said(text) == {("AIR-E3", "error")}
+        assert said(text.replace(b"metal.kernel", OTHERS)) == {("AIR-E3", "warning")}
+    chosen = [f'!"air.function_constant", !1, {buffer()}'] * 2
+    assert said(two_buffers(*chosen)) == set()
+
+
+@pytest.mark.parametrize("places", ["i32 0", "i32 -1", '!"air.read_write"'])
+def test_a_number_of_locations_that_is_none(places: str) -> None:
+    for text in (bound_as(buffer(location=f"i32 0, {places}")),):
+        assert ("AIR-E3", "error") in said(text)
+        assert ("AIR-E3", "error") in said(text.replace(b"metal.kernel", OTHERS))

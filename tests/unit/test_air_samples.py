@@ -80,7 +80,7 @@ define void @k(ptr addrspace(1) %a) { %s = alloca float %x = call float @one(ptr
 !0 = !{ptr @k, !1, !2}
 !1 = !{}
 !2 = !{!3}
-!3 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.address_space", i32 1}
+!3 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read", !"air.address_space", i32 1}
 """
     (fault,) = findings(deep, verify=False)
     assert (fault.rule, fault.chain, fault.kernel, fault.callee) == ("AIR-A1", ("k", "one", "two"), "k", "air.f")

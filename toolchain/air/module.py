@@ -87,7 +87,11 @@ class Global(NamedTuple):
 
 class Argument(NamedTuple):
     """An argument as a kernel's metadata has it. `kind` (`air.buffer`, ...) is empty where nothing is bound, `location`
-    and `address_space` are -1 where none is said; an array of buffers takes several `places`."""
+    and `address_space` are -1 where none is said; an array of buffers takes several `places`.
+
+    `access` is the word of it (`air.read`, ...), `type_name` the type in the source (`uint3`), `unknown` the first word
+    that is no key of an argument; each is empty where there is none. `conditional` is whether the argument is there
+    for some values of a function constant alone."""
 
     number: int
     kind: str
@@ -95,6 +99,10 @@ class Argument(NamedTuple):
     places: int
     address_space: int
     name: str
+    access: str
+    type_name: str
+    unknown: str
+    conditional: bool
 
     @property
     def buffer(self) -> bool:

@@ -109,7 +109,11 @@ def limits(subject: Subject) -> Iterator[AirFinding]:
                 "textures": (sum(one.places for one in kernel.arguments if one.kind == "air.texture"), gpu.textures),
                 "samplers": (sum(one.places for one in kernel.arguments if one.kind == "air.sampler"), gpu.samplers),
                 "buffers of constant memory": (
-                    sum(one.places for one in kernel.arguments if one.buffer and one.address_space == 2),
+                    sum(
+                        one.places
+                        for one in kernel.arguments
+                        if one.buffer and one.address_space == 2 and not one.conditional
+                    ),
                     gpu.constant_buffers,
                 ),
             }
