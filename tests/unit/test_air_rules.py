@@ -115,6 +115,10 @@ CASES: dict[str, tuple[bytes, bytes]] = {
         kernel().replace(b"air64_v27", b"air64").replace(b'!"Metal", i32 3, i32 2', b'!"Metal", i32 3, i32 1'),
         kernel().replace(b"air64_v27", b"air64_v26"),
     ),
+    "AIR-W10": (
+        kernel().replace(b"!90 = !{i32 2, i32 7, i32 0}", b"!90 = !{i32 2, i32 7, i32 3}"),
+        kernel().replace(b"!air.version", b"!air.versoin"),
+    ),
     "AIR-W9": (
         kernel("%s = alloca float"),
         kernel("%s = alloca float\n %d = addrspacecast ptr %s to ptr addrspace(1)"),
@@ -208,7 +212,7 @@ def test_constants_of_apples_compiler_are_a_note() -> None:
     assert said(CASES["AIR-E9"][1].replace(b"metal.kernel", b"metal.other")) == {("AIR-E9", "note")}
 
 
-ROW = b'!10 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read_write", !"air.address_space", i32 1}'
+ROW = kernel().splitlines()[-1]
 OTHERS = b"metal.other"  # no attribute of Mojo's: another compiler's module
 
 
@@ -228,20 +232,24 @@ def buffer(
     return f'!"{kind}", !"air.location_index", {location}, !"{access}"{said}, !"air.arg_type_name", !"void"'
 
 
+TABLED = '!"air.location_index", i32 0, i32 1'
+IN_CONSTANT_MEMORY = (
+    f'!"air.buffer", !"air.buffer_size", i32 4, {TABLED}, !"air.read", !"air.address_space", i32 2, '
+    '!"air.arg_name", !"air.banana", !"air.arg_unused"'
+)
 FITS = [
     (buffer(), "ptr addrspace(1)"),
     (buffer(space=", i32 3"), "ptr addrspace(3)"),
     (buffer("air.indirect_buffer", space=", i32 2"), "ptr addrspace(2)"),
-    ('!"air.buffer", !"air.buffer_size", i32 4, !"air.location_index", i32 0, i32 1, !"air.read", !"air.address_space", '
-     'i32 2, !"air.arg_name", !"air.banana", !"air.arg_unused"', "ptr addrspace(2)"),
-    ('!"air.texture", !"air.location_index", i32 0, i32 1, !"air.sample", !"air.arg_type_name", !"texture2d<float>"', "ptr addrspace(1)"),
-    ('!"air.sampler", !"air.location_index", i32 0, i32 1, !"air.arg_type_name", !"sampler"', "ptr addrspace(2)"),
+    (IN_CONSTANT_MEMORY, "ptr addrspace(2)"),
+    (f'!"air.texture", {TABLED}, !"air.sample", !"air.arg_type_name", !"texture2d<float>"', "ptr addrspace(1)"),
+    (f'!"air.sampler", {TABLED}, !"air.arg_type_name", !"sampler"', "ptr addrspace(2)"),
     ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint3"', "<3 x i32>"),
     ('!"air.thread_position_in_grid", !"air.arg_type_name", !"ushort2"', "<2 x i16>"),
     ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint"', "i32"),
     ('!"air.thread_index_in_simdgroup", !"air.arg_type_name", !"ushort"', "i16"),
     ('!"air.thread_index_in_simdgroup"', "i32"),
-]  # fmt: skip
+]
 MISFITS = [
     (buffer("air.bufer"), "ptr addrspace(1)", "air.bufer", "note"),
     (buffer("air.foo"), "ptr addrspace(1)", "air.foo", "note"),
@@ -255,8 +263,8 @@ MISFITS = [
     (buffer(key="air.addres_space"), "ptr addrspace(1)", "air.addres_space", "note"),
     (buffer(access="air.raed"), "ptr addrspace(1)", "air.raed", "note"),
     (buffer(access="air.sample"), "ptr addrspace(1)", "air.sample", "error"),
-    ('!"air.texture", !"air.location_index", i32 0, i32 1, !"air.sample"', "i32", "i32", "error"),
-    ('!"air.sampler", !"air.location_index", i32 0, i32 1', "ptr", "ptr", "error"),
+    (f'!"air.texture", {TABLED}, !"air.sample"', "i32", "i32", "error"),
+    (f'!"air.sampler", {TABLED}', "ptr", "ptr", "error"),
     ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint"', "ptr addrspace(1)", "ptr addrspace(1)", "error"),
     ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint3"', "<4 x i32>", "<4 x i32>", "error"),
     ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint3"', "<2 x i32>", "uint3", "error"),
@@ -267,7 +275,7 @@ MISFITS = [
     ('!"air.thread_index_in_simdgroup"', "<3 x i32>", "<3 x i32>", "error"),
     ('!"air.thread_index_in_simdgrup"', "i32", "air.thread_index_in_simdgrup", "note"),
     ('!"air.banana"', "i32", "air.banana", "note"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("row", "parameter"), FITS)
@@ -319,3 +327,40 @@ def test_a_number_of_locations_that_is_none(places: str) -> None:
     for text in (bound_as(buffer(location=f"i32 0, {places}")),):
         assert ("AIR-E3", "error") in said(text)
         assert ("AIR-E3", "error") in said(text.replace(b"metal.kernel", OTHERS))
+
+
+LANGUAGE, VERSION = b'!91 = !{!"Metal", i32 3, i32 2, i32 0}', b"!90 = !{i32 2, i32 7, i32 0}"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "seen"),
+    [
+        (b"!air.version = !{!90}", b"", "none"),
+        (b"!air.language_version = !{!91}", b"", "none"),
+        (b"!air.language_version", b"!air.langauge_version", "none"),
+        (VERSION, b'!90 = !{!"two"}', '!{"two"}'),
+        (VERSION, b'!90 = !{!"2", !"7", !"0"}', '!{"2", "7", "0"}'),
+        (VERSION, b"!90 = !{i32 2, i32 7}", "!{2, 7}"),
+        (VERSION, b"!90 = !{i32 -2, i32 7, i32 0}", "!{-2, 7, 0}"),
+        (LANGUAGE, b'!91 = !{!"Mteal", i32 3, i32 2, i32 0}', '!{"Mteal", 3, 2, 0}'),
+        (LANGUAGE, b"!91 = !{i32 3, i32 2, i32 0}", "!{3, 2, 0}"),
+    ],
+)
+def test_versions_that_are_not_said(old: bytes, new: bytes, seen: str) -> None:
+    text = kernel().replace(old, new)
+    (found,) = findings(text)
+    assert (found.rule, found.severity, found.seen) == ("AIR-W10", Severity.WARNING, seen)
+    assert errors(text, profiles=("macos26",)) == ["AIR-P1"]
+    assert errors(text, profiles=("apple7",)) == []
+
+
+def test_a_version_after_all_that_are_known() -> None:
+    text = kernel().replace(b"air64_v27", b"air64").replace(VERSION, b"!90 = !{i32 9, i32 7, i32 0}")
+    assert said(text) == {("AIR-W8", "warning")}
+    assert said(text.replace(b"macosx15.0.0", b"macosx40.0.0")) == set()
+
+
+def test_a_system_that_is_no_macos() -> None:
+    text = kernel().replace(b"macosx15.0.0", b"ios18.0.0")
+    assert said(text) == set()
+    assert errors(text, profiles=("macos26",)) == ["AIR-P1"]

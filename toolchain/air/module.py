@@ -121,7 +121,8 @@ class Kernel(NamedTuple):
 class Module(NamedTuple):
     """One module. `file` is its name in messages; of attributes, words and keys that start with `metal.` are kept, and
     sections; `metadata` holds, for each named metadata of AIR but the kernels, the first operands of its first node as
-    text. `from_mojo` is whether it is in Mojo's dialect of AIR: kernels carry the attribute `metal.kernel`."""
+    text, strings in quotes. `from_mojo` is whether it is in Mojo's dialect of AIR: kernels carry the attribute
+    `metal.kernel`."""
 
     file: str
     triple: str

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from toolchain.air.module import Fact, FactKind
 from toolchain.air.rules.rule import AirFinding, rule
 from toolchain.air.rules.subject import Subject
-from toolchain.air.rules.versions import SYSTEM_OF, air_version, language_version, triple_of
+from toolchain.air.rules.versions import NEWEST, SYSTEM_OF, air_version, language_version, triple_of, unread
 from toolchain.rules.rule import Severity
 
 _FROM_DEVICE = {
@@ -246,6 +246,12 @@ def versions(subject: Subject) -> Iterator[AirFinding]:
         yield subject.finding(
             "AIR-W8", expected=f"AIR {said[0]}.{said[1]}, as the triple says", seen=f"!air.version {air[0]}.{air[1]}"
         )
+    if air and target and air > NEWEST.air and target[0] <= NEWEST.macos:
+        yield subject.finding(
+            "AIR-W8",
+            expected=f"a macOS after {NEWEST.macos}, which loads AIR {NEWEST.air[0]}.{NEWEST.air[1]} at most",
+            seen=f"!air.version {air[0]}.{air[1]}, and macOS {target[0]}.{target[1]} in the triple",
+        )
     system = SYSTEM_OF.get(air) if air else None
     if air is None or system is None:
         return
@@ -261,6 +267,24 @@ def versions(subject: Subject) -> Iterator[AirFinding]:
             expected=f"macOS {system.macos} or newer, which AIR {air[0]}.{air[1]} needs",
             seen=f"macOS {target[0]}.{target[1]} in the triple",
         )
+
+
+@rule(
+    "AIR-W10",
+    "the module says its versions",
+    severity=Severity.WARNING,
+    why="Metal tells by them how to read the module, and which systems load it; without one of them, or with one that "
+    "is no version, nothing can be said of where it runs.",
+    mend="Report it to the compiler; `!air.version` is three numbers, `!air.language_version` the word Metal and three "
+    "numbers.",
+    source="observed: all modules of mlx.metallib 0.32.4 and all samples of Mojo have both; written so by "
+    "GPUCompiler.jl src/metal.jl",
+    limits="An error of AIR-P1 where a system is demanded.",
+)
+def unsaid(subject: Subject) -> Iterator[AirFinding]:
+    """What of the two is not there, or not in the form."""
+    for name, problem in unread(subject.module):
+        yield subject.finding("AIR-W10", expected=f"!{name} in the form that Metal reads", seen=problem)
 
 
 @rule(
