@@ -6,7 +6,7 @@ import pytest
 from air_samples import errors, findings, kernel
 
 from toolchain.air.module import parse
-from toolchain.air.rules.checking import Allowance, Limits, rules
+from toolchain.air.rules.checking import Allowance, Limits, Subject, check, rules
 from toolchain.rules.rule import Severity
 
 
@@ -36,7 +36,7 @@ CASES: dict[str, tuple[bytes, bytes]] = {
         kernel("%v = fadd half 0xH3C00, f0x3C00\n  %w = fadd float %v2, 0.1".replace("%v2", "+inf")),
         kernel("%q = bitcast ptr %a to ptr"),
     ),
-    "AIR-C1": (kernel(), kernel().replace(b"!air.kernel", b"!air.nothing").replace(b"metal.kernel", b"metal.x")),
+    "AIR-C1": (kernel(), kernel().replace(b"!air.kernel", b"!air.nothing").replace(b"metal.kernel", b"x.kernel")),
     "AIR-C2": (kernel(), kernel().replace(b"!{ptr @k,", b"!{ptr @other,")),
     "AIR-C3": (kernel(top="define void @helper() { ret void }"), kernel(top="define void @helper() #0 { ret void }")),
     "AIR-C5": (kernel(), kernel().replace(b"!2 = !{!10}", b"!2 = !{!10, !10}")),
@@ -204,16 +204,16 @@ def test_threadgroup_buffers_have_a_table_of_their_own() -> None:
 
 
 def test_threadgroup_memory_of_apples_compiler_is_a_warning() -> None:
-    text = CASES["AIR-E8"][1].replace(b"metal.kernel", b"metal.other")
+    text = CASES["AIR-E8"][1].replace(b"metal.kernel", b"other.kernel")
     assert said(text) == {("AIR-E8", "warning")}
 
 
 def test_constants_of_apples_compiler_are_a_note() -> None:
-    assert said(CASES["AIR-E9"][1].replace(b"metal.kernel", b"metal.other")) == {("AIR-E9", "note")}
+    assert said(CASES["AIR-E9"][1].replace(b"metal.kernel", b"other.kernel")) == {("AIR-E9", "note")}
 
 
 ROW = kernel().splitlines()[-1]
-OTHERS = b"metal.other"  # no attribute of Mojo's: another compiler's module
+OTHERS = b"other.kernel"  # no attribute of Mojo's: another compiler's module
 
 
 def bound_as(row: str, parameter: str = "ptr addrspace(1)") -> bytes:
@@ -364,3 +364,23 @@ def test_a_system_that_is_no_macos() -> None:
     text = kernel().replace(b"macosx15.0.0", b"ios18.0.0")
     assert said(text) == set()
     assert errors(text, profiles=("macos26",)) == ["AIR-P1"]
+
+
+@pytest.mark.parametrize("mark", [b'"metal.kernel"="false"', b"noinline", b'"metal.kernel"'])
+def test_a_kernel_of_mojos_that_lost_its_mark(mark: bytes) -> None:
+    text = kernel().replace(b'"metal.kernel"="true"', mark + b' "metal.thread_args_added"="true"')
+    assert said(text) == {("AIR-C3", "error")}
+    alone = kernel().replace(b'"metal.kernel"="true"', b"noinline")
+    assert said(alone) == set()
+    assert {one.rule for one in check(Subject(parse(alone, file="k.ll", from_mojo=True)))} == {"AIR-C3"}
+
+
+@pytest.mark.parametrize("linkage", ["private", "internal", "available_externally"])
+def test_a_kernel_that_nobody_sees(linkage: str) -> None:
+    found = findings(kernel().replace(b"define void @k", f"define {linkage} void @k".encode()))
+    assert [(one.rule, one.seen) for one in found if one.rule == "AIR-C2"] == [("AIR-C2", f"{linkage} linkage")]
+
+
+@pytest.mark.parametrize("linkage", ["weak_odr", "external", "linkonce_odr", "dso_local"])
+def test_a_kernel_that_is_seen(linkage: str) -> None:
+    assert said(kernel().replace(b"define void @k", f"define {linkage} void @k".encode())) == set()

@@ -66,7 +66,7 @@ def test_every_report_is_tested() -> None:
 
 
 def test_a_lost_address_space_names_the_way_to_it() -> None:
-    text = (FOLDER / "m01_retptr.ll").read_bytes().replace(b"metal.kernel", b"metal.other")
+    text = (FOLDER / "m01_retptr.ll").read_bytes().replace(b"metal.kernel", b"other.kernel")
     wrong = next(one for one in findings(text, verify=False) if one.rule == "AIR-A1")
     assert wrong.chain == (wrong.kernel,)
     assert wrong.callee.startswith("m01_retptr_adv")

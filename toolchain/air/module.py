@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from toolchain import _native
@@ -121,8 +121,8 @@ class Kernel(NamedTuple):
 class Module(NamedTuple):
     """One module. `file` is its name in messages; of attributes, words and keys that start with `metal.` are kept, and
     sections; `metadata` holds, for each named metadata of AIR but the kernels, the first operands of its first node as
-    text, strings in quotes. `from_mojo` is whether it is in Mojo's dialect of AIR: kernels carry the attribute
-    `metal.kernel`."""
+    text, strings in quotes. `from_mojo` is whether it is in Mojo's dialect of AIR: functions carry attributes
+    `metal.…`, such as `metal.kernel`, or who parsed it knew."""
 
     file: str
     triple: str
@@ -156,8 +156,9 @@ _RECORDS = (Function, Call, Fact, Global, Argument, Kernel)
 _OTHER_ENTRIES = ("vertex", "fragment", "visible", "intersection", "mesh", "object", "extern")
 
 
-def parse(text: bytes, *, file: str) -> Module:
-    """The module in a text; `file` is its name in messages. The text is not trusted.
+def parse(text: bytes, *, file: str, from_mojo: bool = False) -> Module:
+    """The module in a text; `file` is its name in messages, `from_mojo` whether Mojo is known to have made it. The text
+    is not trusted.
 
     Raises AirError `file:line:column: ...` for a form that the reader does not know, or that Metal has no use for
     (indirect calls, invoke, callbr, variable arguments).
@@ -184,6 +185,11 @@ def parse(text: bytes, *, file: str) -> Module:
         metadata=metadata,
         kernels=kernels,
         text_bytes=len(text),
-        from_mojo=any(KERNEL_ATTRIBUTE in group for group in groups.values())
-        or any(KERNEL_ATTRIBUTE in one.attributes for one in functions.values()),
+        from_mojo=from_mojo
+        or any(map(_of_mojo, groups.values()))
+        or any(_of_mojo(one.attributes) for one in functions.values() if one.attributes),
     )
+
+
+def _of_mojo(attributes: Iterable[str]) -> bool:
+    return any(one.startswith("metal.") for one in attributes)

@@ -205,7 +205,7 @@ def _mojo(settings: Settings, sources: Sequence[Path], asked: Project, target: s
             )
         except AirError as error:
             return Mojo(errors=[error])
-    units = [files.Unit(kept.module_file(cache, one.text), kernel=one.symbol) for one in made.modules]
+    units = [files.Unit(kept.module_file(cache, one.text), kernel=one.symbol, from_mojo=True) for one in made.modules]
     questions = [verdicts.question(one, asked.policy) for one in made.modules]
     outcomes = [verdicts.load(cache, one) for one in questions]
     missing = [at for at, one in enumerate(outcomes) if one is None]

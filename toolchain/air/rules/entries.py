@@ -14,6 +14,9 @@ _SOURCE = (
     "by GPUCompiler.jl src/metal.jl (air.kernel)"
 )
 
+_INSIDE = ("private", "internal", "available_externally")
+"""Linkages whose symbols no linker sees."""
+
 
 @rule(
     "AIR-C1",
@@ -30,9 +33,9 @@ def present(subject: Subject) -> Iterator[AirFinding]:
 
 @rule(
     "AIR-C2",
-    "the metadata names a function that the module defines",
-    why="Metal takes the entry by this symbol; one that is missing or only declared makes an empty library or a "
-    "linker error.",
+    "the metadata names a function that the module defines and exports",
+    why="Metal takes the entry by this symbol; one that is missing, only declared, or of a linkage that ends at the "
+    "module makes an empty library or a linker error.",
     mend="Report it to the compiler: metadata and definition must carry the same symbol.",
     source=_SOURCE,
 )
@@ -48,6 +51,14 @@ def complete(subject: Subject) -> Iterator[AirFinding]:
                 seen="none" if function is None else "a declaration",
                 line=function.line if function else 0,
             )
+        elif function is not None and function.linkage in _INSIDE:
+            yield subject.finding(
+                "AIR-C2",
+                expected=f"a definition of {kernel.symbol} that other modules see",
+                seen=f"{function.linkage} linkage",
+                line=function.line,
+                function=function.name,
+            )
         if kernel.symbol in seen:
             yield subject.finding("AIR-C2", expected=f"{kernel.symbol} once", seen="two kernels of that symbol")
         seen.add(kernel.symbol)
@@ -60,7 +71,8 @@ def complete(subject: Subject) -> Iterator[AirFinding]:
     "so linkage does not tell them apart; where mark and metadata differ, another function would be launched.",
     mend="Report it to the compiler.",
     source="observed with mojo 1.2.0 (k46)",
-    limits="Mojo's dialect only: Apple's own modules carry no such attribute.",
+    limits="Mojo's dialect only, which is what was just made from .mojo, and what has any attribute `metal.…`: Apple's "
+    "own modules carry none.",
 )
 def marked(subject: Subject) -> Iterator[AirFinding]:
     """Attribute and metadata, both ways."""
