@@ -319,3 +319,67 @@ def test_a_library_of_apples_compiler_has_no_error(toolchain: Toolchain, platfor
     assert ended.status == 0
     assert (said["modules"], said["functions"], said["calls"]) == (modules, functions, calls)
     assert Counter((one["rule"], one["severity"]) for one in said["findings"]) == findings
+
+
+def test_what_is_read_is_not_written_over(toolchain: Toolchain) -> None:
+    first, second = toolchain.here / "a.ll", toolchain.here / "b.ll"
+    for path in (first, second):
+        shutil.copy(FOLDER / "k08_noinline.ll", path)
+    before = first.read_bytes()
+    link = toolchain.here / "link.json"
+    link.symlink_to(first)
+    for arguments in (
+        ("--save-baseline", first, second, first),
+        ("--save-baseline", link, first),
+        ("--graph", "k08", "-o", first, first),
+        ("--graph", "k08", "-o", toolchain.here / "." / "a.ll", first),
+    ):
+        ended = check(toolchain, *arguments)
+        assert ended.status == 17
+        assert "a file that this check reads" in ended.stderr
+        assert first.read_bytes() == before
+
+
+def test_a_project_file_and_sources_are_not_written_over(toolchain: Toolchain) -> None:
+    project, source = toolchain.here / "toolchain.toml", toolchain.here / "m.mojo"
+    project.write_text('[air]\nmodules = ["m.mojo"]\n')
+    source.write_text("x\n")
+    for path in (project, source):
+        before = path.read_bytes()
+        ended = check(toolchain, "--project", toolchain.here, "--save-baseline", path)
+        assert (ended.status, path.read_bytes()) == (17, before)
+        assert "a file that this check reads" in ended.stderr
+
+
+def test_a_baseline_replaces_baselines_alone(toolchain: Toolchain) -> None:
+    other = toolchain.here / "notes.txt"
+    other.write_text("mine")
+    ended = check(toolchain, "--save-baseline", other, FOLDER / "k08_noinline.ll")
+    assert (ended.status, other.read_text()) == (17, "mine")
+    assert "no baseline" in ended.stderr
+    fresh = toolchain.here / "air.json"
+    for _ in range(2):
+        assert check(toolchain, "--save-baseline", fresh, FOLDER / "k08_noinline.ll").status == 0
+
+
+def test_a_baseline_of_some_files_is_not_written(toolchain: Toolchain) -> None:
+    fresh = toolchain.here / "air.json"
+    ended = check(toolchain, "--save-baseline", fresh, FOLDER / "k08_noinline.ll", toolchain.here / "gone.ll")
+    assert (ended.status, fresh.exists()) == (17, False)
+    assert "not written" in ended.stderr
+
+
+def test_a_file_under_two_names_is_checked_once(toolchain: Toolchain) -> None:
+    path = toolchain.here / "a.ll"
+    shutil.copy(FOLDER / "k08_noinline.ll", path)
+    (toolchain.here / "link.ll").symlink_to(path)
+    ended = check(toolchain, "--json", path, toolchain.here / "link.ll", f"{toolchain.here}/./a.ll")
+    assert ended.json()["modules"] == 1
+
+
+def test_what_was_found_is_said_where_no_picture_can_be_drawn(toolchain: Toolchain) -> None:
+    for arguments in (("k", "-o", toolchain.here / "no" / "k.svg"), ("nosuch", "-o", toolchain.here / "k.svg")):
+        ended = check(toolchain, "--json", "--graph", *arguments, REPORTS / "r01_call_as.ll")
+        assert ended.status == 17
+        assert [one["rule"] for one in ended.json()["findings"]] == ["AIR-A1"]
+        assert len(ended.json()["unreadable"]) == 1

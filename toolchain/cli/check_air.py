@@ -121,7 +121,12 @@ def air(
     asked = _with_profiles(config.load(project), profiles)
     known = baselines.load(baseline) if baseline else None
     number = jobs or cores.usable()
-    sources, rest = _parted(paths or _project_paths(asked))
+    sources, rest = _parted(_each_once(paths or _project_paths(asked)))
+    for written in (save_baseline, output):
+        if written is not None:
+            _not_over(written, (*sources, *rest, project / config.FILE_NAME))
+    if save_baseline is not None and os.path.lexists(save_baseline):
+        baselines.load(save_baseline)
     todo, errors = _units(rest, files.units)
     outcomes = _checked(todo, asked.policy, number, quiet=settings.quiet)
     made = _mojo(settings, sources, asked, target, number) if sources else Mojo()
@@ -143,9 +148,16 @@ def air(
         profiles=asked.policy.profiles,
     )
     if save_baseline:
-        _write(save_baseline, baselines.dump(kernels).encode())
+        try:
+            _save(save_baseline, run)
+        except AirError as error:
+            run = replace(run, errors=(*run.errors, error))
     if graph is not None and output is not None:
-        _draw(graph, output, todo, outcomes, asked.policy)
+        try:
+            _not_over(output, [Path(file) for one in made.made_of for file in one.files])
+            _draw(graph, output, todo, outcomes, asked.policy)
+        except AirError as error:  # what was found is said all the same
+            run = replace(run, errors=(*run.errors, error))
     _PRINTERS["json" if settings.json else form](run, replace(settings, quiet=settings.quiet or not summary))
     if run.ok and made.made_of and not (rest or baseline or save_baseline or graph):
         named = [os.path.abspath(path) for path in (project / config.FILE_NAME, *sources)]  # noqa: PTH100
@@ -177,6 +189,41 @@ def _with_profiles(asked: Project, profiles: Sequence[str]) -> Project:
         raise click.BadParameter(f"{unknown[0]!r}: expected one of {', '.join(PROFILES)}", param_hint="--profile")
     every = tuple(dict.fromkeys((*asked.policy.profiles, *profiles)))
     return replace(asked, policy=replace(asked.policy, profiles=every))
+
+
+def _each_once(paths: Sequence[Path]) -> list[Path]:
+    """The paths without those that lead to a file that an earlier one leads to."""
+    first: dict[object, Path] = {}
+    for path in paths:
+        try:
+            state = path.stat()
+            first.setdefault((state.st_dev, state.st_ino), path)
+        except OSError:  # said where it is read
+            first.setdefault(path, path)
+    return list(first.values())
+
+
+def _not_over(written: Path, read: Sequence[Path]) -> None:
+    """Raises AirError where what is to be written would replace a file that is read."""
+    for path in read:
+        try:
+            same = written.samefile(path)
+        except OSError:  # one of them is not there
+            continue
+        if same:
+            raise AirError(
+                f"{written}: expected another place to write to, seen a file that this check reads",
+                hint="name a file of its own",
+                details={"file": str(written)},
+            )
+
+
+def _save(path: Path, run: Run) -> None:
+    from toolchain.air import baseline as baselines
+
+    if run.errors:
+        raise AirError(f"{path}: not written: a baseline of some files alone would compare no others")
+    _write(path, baselines.dump(run.kernels).encode())
 
 
 def _parted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
