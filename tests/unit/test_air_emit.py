@@ -7,7 +7,7 @@ import pytest
 from toolchain.air.compiler import ending
 from toolchain.air.emit import Emitted, Failed, Kernel, program_text, records_of, reused_names
 from toolchain.air.launches import program as program_sites
-from toolchain.air.program import Program, explained
+from toolchain.air.program import Program, at_fault, explained
 from toolchain.air.syntax import Source
 from toolchain.build.process import Completed
 
@@ -66,6 +66,42 @@ def test_one_entry_name_for_two_kernels() -> None:
     assert not reused_names(made[:2])
 
 
+# As Mojo 1.1 says them, shortened.
+WRONG_ARGUMENTS = b"""/d/prog.mojo:9:5: error: function instantiation failed
+def main() raises:
+    ^
+/d/prog.mojo:19:28: note: call expansion failed with parameter value(s): (..., "_ptxas_info_verbose": False)
+    ctx.enqueue_function[plain](b, grid_dim=1, block_dim=64)
+                           ^
+max/mojo/max/gpu/host/_device_context_extras.mojo:335:9: note: function instantiation failed
+max/mojo/max/gpu/host/_device_context_extras.mojo:449:43: note: call expansion failed with parameter value(s): (...)
+max/mojo/max/gpu/host/device_context.mojo:3322:9: note: constraint failed: Wrong number of arguments to enqueue
+/r/bin/mojo: error: failed to run the pass manager
+"""
+WRONG_ARGUMENTS_SAID = (
+    "/d/prog.mojo:9:5: error: function instantiation failed; /d/prog.mojo:19:28: note: call expansion failed; "
+    "max/mojo/max/gpu/host/device_context.mojo:3322:9: note: constraint failed: Wrong number of arguments to enqueue; "
+    "error: failed to run the pass manager"
+)
+WRONG_TARGET = b"""/d/prog.mojo:9:5: error: function instantiation failed
+Mojo/stdlib/std/_gpu/host/info.mojo:2147:5: note: constraint failed: GPU architecture 'metal:99' is not supported.
+
+Supported GPU architectures:
+
+  NVIDIA: sm_52 (Maxwell)
+  See: elsewhere
+
+  Apple: metal:1 (M1), metal:4 (M4)
+  See: elsewhere
+/r/bin/mojo: error: failed to run the pass manager
+"""
+WRONG_TARGET_SAID = (
+    "/d/prog.mojo:9:5: error: function instantiation failed; Mojo/stdlib/std/_gpu/host/info.mojo:2147:5: note: "
+    "constraint failed: GPU architecture 'metal:99' is not supported.; Apple: metal:1 (M1), metal:4 (M4); "
+    "error: failed to run the pass manager"
+)
+
+
 @pytest.mark.parametrize(
     ("status", "stderr", "said"),
     [
@@ -75,6 +111,13 @@ def test_one_entry_name_for_two_kernels() -> None:
             1,
             b"m.mojo:1:2: warning: odd\n    x\n    ^\nm.mojo:3:4: error: bad\n    y\n    ^\n/r/mojo: error: failed\n",
             "exit status 1: m.mojo:3:4: error: bad; error: failed",
+        ),
+        (1, WRONG_ARGUMENTS, "exit status 1: " + WRONG_ARGUMENTS_SAID),
+        (1, WRONG_TARGET, "exit status 1: " + WRONG_TARGET_SAID),
+        (
+            1,
+            b"/d/m.mojo:1:2: warning: odd\n  x\n/d/m.mojo:3:4: note: constraint failed: of a warning\n",
+            "exit status 1, and it said nothing",
         ),
         (-6, b"argument '' is bad\nStack dump:\n0.\tProgram\n #0 0x1 f\n", "signal 6: argument '' is bad"),
     ],
@@ -228,3 +271,13 @@ def test_names_that_begin_alike_each_take_a_launch() -> None:
     assert explain("prog_k26A6A", "prog_k6A6A", source=text) == ["k2", "k"]
     assert explain("prog_k26A6A", "prog_k6A6A", "prog_k6A6B", source=text)[-1] == "AIR-D2 6: prog_k6A6B as well"
     assert explain("prog_k6A6A", "prog_k26A6A", "prog_k26A6B", source=text)[-1] == "AIR-D2 7: prog_k26A6B as well"
+
+
+def test_a_failure_is_at_the_place_that_the_compiler_names() -> None:
+    source = Source(PROGRAM, "prog.mojo")
+    program = Program(Path("/d/prog.mojo"), "shown.mojo", "prog", (), source, program_sites(source))
+    found = at_fault(program, WRONG_ARGUMENTS_SAID)
+    assert (found.where, found.name) == ("shown.mojo:19:28", "plain")
+    found = at_fault(program, WRONG_TARGET_SAID)
+    assert (found.where, found.name) == ("shown.mojo:9:5", "prog")
+    assert at_fault(program, "signal 6").where == "shown.mojo:1:1"

@@ -210,10 +210,21 @@ def _one_by_one(
             )
             outcomes.append(Failed(kernel, finding, lasting))
     if not any(isinstance(one, Failed) for one in outcomes):
-        kernel = program.kernel(None, program.module)
+        kernel = at_fault(program, wrong)
         finding = kernel.finding(MADE, "a program that mojo builds", wrong, "mend what it reports")
         outcomes.append(Failed(kernel, finding, lasting))
     return tuple(outcomes)
+
+
+def at_fault(program: Program, wrong: str) -> Kernel:
+    """What the compiler's message is about: the launch at the place in this source that it names last, or the program
+    at that place."""
+    named = re.findall(rf"{re.escape(str(program.path))}:(\d+):(\d+): (?:error|note): ", wrong)
+    if not named:
+        return program.kernel(None, program.module)
+    line, column = map(int, named[-1])
+    name = next((site.kernel for site in program.sites if site.line == line and site.kernel), program.module)
+    return Kernel(name, program.module, program.search, program.shown, line, column)
 
 
 def explains_failure(program: Program, site: Site, wrong: str) -> bool:
