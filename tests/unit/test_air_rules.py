@@ -77,6 +77,29 @@ CASES: dict[str, tuple[bytes, bytes]] = {
         kernel(top="@t = internal addrspace(2) constant [2 x float] zeroinitializer"),
         kernel(top="@t = internal constant [2 x float] zeroinitializer"),
     ),
+    "AIR-E10": (
+        kernel(
+            "store i32 1, ptr addrspace(2) @constant\n %c = load i32, ptr addrspace(2) @constant",
+            "@constant = internal addrspace(2) global i32 0",
+        ),
+        kernel(
+            "%c = getelementptr i32, ptr addrspace(2) @constant, i64 1\n store i32 1, ptr addrspace(2) %c",
+            "@constant = internal addrspace(2) global [4 x i32] zeroinitializer",
+        ),
+    ),
+    "AIR-E11": (
+        kernel(
+            top="@t = internal addrspace(3) global i32 undef\n@c = internal addrspace(2) constant i32 1\n"
+            "@f = internal addrspace(2) global i32 1\n"
+            '@llvm.used = appending global [1 x ptr] [ptr @k], section "llvm.metadata"'
+        ),
+        kernel(top="@m = internal addrspace(1) global i32 0"),
+    ),
+    "AIR-W11": (
+        kernel("%i = ptrtoint ptr addrspace(1) %a to i64\n %p = inttoptr i64 %i to ptr addrspace(1)"),
+        kernel("%i = ptrtoint ptr addrspace(1) %a to i64\n %p = inttoptr i64 %i to ptr addrspace(3)"),
+    ),
+    "AIR-W12": (kernel(), kernel().replace(b"e-p:64:64:64", b"E-p:64:64:64")),
     "AIR-W1": (
         kernel(
             "%s = alloca ptr\n store ptr addrspace(1) %a, ptr %s\n %p = load ptr addrspace(1), ptr %s\n"
@@ -384,3 +407,44 @@ def test_a_kernel_that_nobody_sees(linkage: str) -> None:
 @pytest.mark.parametrize("linkage", ["weak_odr", "external", "linkonce_odr", "dso_local"])
 def test_a_kernel_that_is_seen(linkage: str) -> None:
     assert said(kernel().replace(b"define void @k", f"define {linkage} void @k".encode())) == set()
+
+
+DECLARED = "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n"
+
+
+def test_memory_is_not_copied_through_a_flat_pointer_to_a_device() -> None:
+    copy = "call void @llvm.memcpy.p0.p0.i64(ptr %s, ptr %f, i64 4, i1 false)"
+    cast = "%s = alloca i32\n %f = addrspacecast ptr addrspace(1) %a to ptr\n "
+    assert said(kernel(cast + copy, DECLARED)) == {("AIR-W1", "warning")}
+    assert said(kernel(cast + copy.replace("%f", "%s"), DECLARED)) == set()
+
+
+def test_a_flat_pointer_that_was_an_integer_and_a_device_pointer() -> None:
+    cast = "%i = ptrtoint ptr addrspace(1) %a to i64\n %f = inttoptr i64 %i to ptr\n "
+    assert said(kernel(cast)) == {("AIR-W11", "warning")}
+    assert said(kernel(cast + "store i32 1, ptr %f")) == {("AIR-W1", "warning"), ("AIR-W11", "warning")}
+    back = "%s = alloca i32\n %i = ptrtoint ptr %s to i64\n %f = inttoptr i64 %i to ptr\n store i32 1, ptr %f"
+    assert said(kernel(back)) == set()
+
+
+@pytest.mark.parametrize("kind", ["double", "[2 x double]", "i128", "{ i32, fp128 }"])
+def test_variables_of_numbers_that_metal_has_not(kind: str) -> None:
+    top = f"@v = internal addrspace(2) constant {kind} zeroinitializer"
+    assert said(kernel(top=top)) == {("AIR-E4", "error")}
+    assert said(kernel(top=top).replace(b"metal.kernel", OTHERS)) == {("AIR-E4", "error")}
+
+
+def test_variables_of_no_module() -> None:
+    text = kernel(top="@v = external addrspace(2) global i32")
+    assert said(text) == {("AIR-E6", "error")}
+    assert said(text.replace(b"metal.kernel", OTHERS)) == {("AIR-E6", "warning")}
+
+
+def test_variables_of_apples_compiler_are_a_warning() -> None:
+    assert said(CASES["AIR-E11"][1].replace(b"metal.kernel", OTHERS)) == {("AIR-E11", "warning")}
+
+
+@pytest.mark.parametrize("layout", ["", "E-p:64:64:64", "e-p:32:32:32", "p:64:64:64"])
+def test_data_layouts_that_are_not_metals(layout: str) -> None:
+    text = kernel().replace(b"e-p:64:64:64-i64:64:64-n8:16:32", layout.encode())
+    assert said(text) == {("AIR-W12", "warning")}

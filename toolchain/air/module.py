@@ -22,6 +22,8 @@ class FactKind(enum.IntEnum):
     WIDE_LOAD = 3
     DIVERGENT_TRAP = 4
     DIVERGENT_UNREACHABLE = 5
+    CONSTANT_STORE = 6
+    INTEGER_CAST = 7
 
 
 class Call(NamedTuple):
@@ -39,6 +41,7 @@ class Fact(NamedTuple):
     - address-space cast: the types from and to; `size` is 1 where null is cast
     - foreign type: a type that holds a number which Metal has not
     - flat access: where the flat pointer came from (`spilled`, `foreign`, `cast`, `unknown`, `local`)
+    - integer cast: the types of the pointer that became an integer, and of the one that this became
     - wide load: the type, how many extractvalues use it, its size in bytes
     """
 

@@ -21,6 +21,8 @@ _FOREIGN = re.compile(
 )
 _ATOMIC = re.compile(r"air\.atomic\.(global|local)\.")
 _ATOMIC_SPACES = {"global": "ptr addrspace(1)", "local": "ptr addrspace(3)"}
+_WIDE = re.compile(r"\b(?:double|fp128|x86_fp80|ppc_fp128|i(?:6[5-9]|[7-9]\d|[1-9]\d{2,}))\b")
+_NUMBERS = "numbers that Metal has: half, bfloat, float, integers of up to 64 bits"
 _PRINT_STRING = re.compile(r"static_string_[0-9a-f]+")
 
 
@@ -156,13 +158,17 @@ def _places(number: int) -> str:
     why="No Apple GPU has them. Metal's compiler ends with `unsupported use of double value`, or dies.",
     mend="Use Float32: give literals a type, and look for conversions through Float64 in helpers.",
     source="Metal Shading Language Specification, 2.1 Scalar Data Types; JuliaGPU/Metal.jl#205",
+    limits="Not inside of the named structs that variables are of.",
 )
 def numbers(subject: Subject) -> Iterator[AirFinding]:
-    """The first such type in each function."""
+    """The first such type in each function, and of each variable."""
+    for one in subject.module.globals:
+        if _WIDE.search(one.type):
+            yield subject.finding("AIR-E4", expected=_NUMBERS, seen=f"{one.name}, {one.type}", line=one.line)
     for function, fact in subject.facts(FactKind.FOREIGN_TYPE):
         yield subject.finding(
             "AIR-E4",
-            expected="numbers that Metal has: half, bfloat, float, integers of up to 64 bits",
+            expected=_NUMBERS,
             seen=fact.first,
             line=fact.line,
             function=function.name,
@@ -193,14 +199,24 @@ def foreign(subject: Subject) -> Iterator[AirFinding]:
 
 @rule(
     "AIR-E6",
-    "what is called is defined, or Metal's own",
+    "what is called or named is defined, or Metal's own",
     why="Only air.*, llvm.* and what is marked air.externally_defined are Metal's to provide; another declaration ends "
     "in `Undefined symbols`.",
     mend="Find the function in the call chain that calls it: a library function that has no version for the GPU.",
     source="JuliaGPU/Metal.jl#480; air.externally_defined observed in mlx.metallib 0.32.4 for macOS 26",
+    limits="External variables are a warning outside of Mojo's dialect: no module of mlx.metallib 0.32.4 has one.",
 )
 def undefined(subject: Subject) -> Iterator[AirFinding]:
-    """Callees that are declared alone."""
+    """Callees and variables that are declared alone."""
+    for one in subject.module.globals:
+        if not one.defined and not one.name.startswith(("air.", "llvm.")):
+            yield subject.finding(
+                "AIR-E6",
+                expected=f"a definition of {one.name}",
+                seen="an external variable",
+                line=one.line,
+                severity=None if subject.module.from_mojo else Severity.WARNING,
+            )
     functions = subject.module.functions
     for function in subject.defined:
         for call in function.calls:
@@ -311,3 +327,46 @@ def constants(subject: Subject) -> Iterator[AirFinding]:
             line=strings[0].line,
             severity=Severity.WARNING,
         )
+
+
+@rule(
+    "AIR-E10",
+    "nothing is stored into constant memory",
+    why="Constant memory is read alone: a store into it is lost, faults, or ends Metal's compiler.",
+    mend="Hand the buffer over as a mutable one, or write to a copy.",
+    source="Metal Shading Language Specification 4, 4.2 Constant Address Space",
+    limits="Through a pointer that the code has. Stores into variables themselves are not told: Apple's compiler "
+    "initialises function constants so (742 modules of mlx.metallib 0.32.4).",
+)
+def constant_stores(subject: Subject) -> Iterator[AirFinding]:
+    """Stores through pointers of address space 2."""
+    for function, fact in subject.facts(FactKind.CONSTANT_STORE):
+        yield subject.finding(
+            "AIR-E10",
+            expected="stores into memory of other address spaces than 2",
+            seen="a store through ptr addrspace(2)",
+            line=fact.line,
+            function=function.name,
+        )
+
+
+@rule(
+    "AIR-E11",
+    "variables of the module are constants, or in threadgroup memory",
+    why="Metal has no memory for a variable that all threads share: in flat memory each thread would have its own, in "
+    "device memory nobody makes it.",
+    mend="Pass a buffer to the kernel, or make the variable a constant.",
+    source="Metal Shading Language Specification 4, 4 Address Spaces (variables at program scope are in constant)",
+    limits="A warning outside of Mojo's dialect; no module of mlx.metallib 0.32.4 has such a variable.",
+)
+def variables(subject: Subject) -> Iterator[AirFinding]:
+    """Variables of address spaces 0 and 1 that are no constants; LLVM's own are no memory."""
+    for one in subject.module.globals:
+        if one.defined and not one.constant and one.address_space in (0, 1) and not one.name.startswith("llvm."):
+            yield subject.finding(
+                "AIR-E11",
+                expected="a constant, or addrspace(3)",
+                seen=f"{one.name}, {one.type}, in addrspace({one.address_space})",
+                line=one.line,
+                severity=None if subject.module.from_mojo else Severity.WARNING,
+            )

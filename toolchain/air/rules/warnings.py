@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterator, Mapping
 
 from toolchain.air.module import Fact, FactKind
@@ -310,6 +312,54 @@ def casts_to_specific(subject: Subject) -> Iterator[AirFinding]:
                 function=function.name,
                 severity=Severity.NOTE if fact.size else Severity.WARNING,
             )
+
+
+@rule(
+    "AIR-W11",
+    "no pointer changes its address space by way of an integer",
+    severity=Severity.WARNING,
+    why="Address spaces are disjoint: the number of a place in one of them is another place, or none, in another.",
+    mend="Keep the pointer; index it instead of computing with its address.",
+    source="GPUCompiler.jl src/metal.jl, is_valid_addr_space_cast; no module of mlx.metallib 0.32.4 turns a pointer "
+    "into an integer",
+    limits="Where the integer is the very one that the pointer became, in one function.",
+)
+def casts_by_integers(subject: Subject) -> Iterator[AirFinding]:
+    """inttoptr of a ptrtoint of another address space."""
+    for function, fact in subject.facts(FactKind.INTEGER_CAST):
+        yield subject.finding(
+            "AIR-W11",
+            expected=f"{fact.first} again",
+            seen=f"{fact.second} of an integer that was {fact.first}",
+            line=fact.line,
+            function=function.name,
+        )
+
+
+@rule(
+    "AIR-W12",
+    "the data layout is Metal's",
+    severity=Severity.WARNING,
+    why="Sizes and places of fields follow from it: of another one, kernel and host mean different bytes.",
+    mend="Emit the module for Metal; do not change its data layout.",
+    source="observed: one and the same in all modules of mlx.metallib 0.32.4 for macOS 15 and 26 and in all samples of "
+    "Mojo",
+    limits="Byte order and pointers alone; what else a layout says is not compared.",
+)
+def layouts(subject: Subject) -> Iterator[AirFinding]:
+    """Little-endian, with pointers of 64 bits."""
+    layout = subject.module.data_layout
+    if not _is_metals(layout):
+        yield subject.finding(
+            "AIR-W12", expected="a data layout of e and p:64:64:64, as Metal's is", seen=layout or "none"
+        )
+
+
+@functools.lru_cache(maxsize=64)
+def _is_metals(layout: str) -> bool:
+    parts = layout.split("-")
+    pointers = [one for one in parts if re.match(r"p\d*:", one)]
+    return "e" in parts and all(one.split(":")[1:2] == ["64"] for one in pointers)
 
 
 def copies_of(subject: Subject, kernel: str) -> Mapping[str, int]:
