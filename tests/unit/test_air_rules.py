@@ -448,3 +448,12 @@ def test_variables_of_apples_compiler_are_a_warning() -> None:
 def test_data_layouts_that_are_not_metals(layout: str) -> None:
     text = kernel().replace(b"e-p:64:64:64-i64:64:64-n8:16:32", layout.encode())
     assert said(text) == {("AIR-W12", "warning")}
+
+
+def test_a_kernel_that_raises() -> None:
+    text = kernel().replace(b"define void @k", b"define i1 @k").replace(b"ret void", b"ret i1 0")
+    (found,) = findings(text)
+    assert (found.rule, found.seen) == ("AIR-C5", "i1 of k: its `def` has `raises`")
+    assert "Take `raises` out" in found.hint
+    (found,) = findings(text.replace(b"metal.kernel", OTHERS))
+    assert found.seen == "i1 of k"

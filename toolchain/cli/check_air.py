@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from toolchain.air.config import Project
     from toolchain.air.files import Outcome, Unit
     from toolchain.air.reach import Reached
-    from toolchain.air.rules.checking import AirFinding, KernelSummary, Policy
+    from toolchain.air.rules.checking import AirFinding, Allowance, KernelSummary, Policy
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
 _MOST_ROWS = 60
@@ -44,6 +44,8 @@ class Run:
     errors: tuple[AirError, ...]
     fail_on: Severity
     profiles: tuple[str, ...]
+    unused: tuple[Allowance, ...] = ()
+    """What the project allows and nothing is found of, where all of the project was checked."""
 
     def fails(self, finding: AirFinding) -> bool:
         """Whether the check fails because of a finding."""
@@ -147,6 +149,8 @@ def air(
         fail_on=fail_on or asked.fail_on,
         profiles=asked.policy.profiles,
     )
+    if not paths and not run.errors:
+        run = replace(run, unused=_unused(asked.policy, run.findings))
     if save_baseline:
         try:
             _save(save_baseline, run)
@@ -189,6 +193,10 @@ def _with_profiles(asked: Project, profiles: Sequence[str]) -> Project:
         raise click.BadParameter(f"{unknown[0]!r}: expected one of {', '.join(PROFILES)}", param_hint="--profile")
     every = tuple(dict.fromkeys((*asked.policy.profiles, *profiles)))
     return replace(asked, policy=replace(asked.policy, profiles=every))
+
+
+def _unused(policy: Policy, findings: Sequence[AirFinding]) -> tuple[Allowance, ...]:
+    return tuple(one for one in policy.allowances if not any(map(one.covers, findings)))
 
 
 def _each_once(paths: Sequence[Path]) -> list[Path]:
@@ -381,6 +389,8 @@ def _text(run: Run, settings: Settings) -> None:
         if not (settings.quiet and not run.fails(finding)):
             _print_finding(finding, mend=(finding.rule, finding.hint) not in told)
             told.add((finding.rule, finding.hint))
+    for one in run.unused:
+        say(f"note    [[air.allow]] {escaped(one.about)} allows nothing: no finding is of it")
     if run.kernels and not settings.quiet:
         _print_summary(run.kernels)
     for error in run.errors:
@@ -439,6 +449,7 @@ def _json(run: Run, settings: Settings) -> None:
             "counts": {**{word: run.count(word) for word in _COLOURS}, "allowed": allowed},
             "findings": [one.to_json() for one in run.findings],
             "kernels": [row.to_json() for row in run.kernels],
+            "unused_allowances": [one.about for one in run.unused],
             "unreadable": [error.to_json() for error in run.errors],
         }
     )

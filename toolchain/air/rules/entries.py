@@ -14,6 +14,7 @@ _SOURCE = (
     "by GPUCompiler.jl src/metal.jl (air.kernel)"
 )
 
+_RAISES = ": its `def` has `raises`"
 _INSIDE = ("private", "internal", "available_externally")
 """Linkages whose symbols no linker sees."""
 
@@ -116,8 +117,10 @@ def expected(subject: Subject) -> Iterator[AirFinding]:
 @rule(
     "AIR-C5",
     "a kernel's metadata is whole and fits its parameters",
-    why="Metal binds arguments by this table: with a row too few or too many, each argument behind it is another's.",
-    mend="Report it to the compiler.",
+    why="Metal binds arguments by this table: with a row too few or too many, each argument behind it is another's. A "
+    "kernel returns nothing: Mojo makes one that `raises` return whether it did.",
+    mend="Take `raises` out of a kernel that returns i1, and handle its errors there; report anything else to the "
+    "compiler.",
     source=_SOURCE,
 )
 def whole(subject: Subject) -> Iterator[AirFinding]:
@@ -142,11 +145,12 @@ def whole(subject: Subject) -> Iterator[AirFinding]:
                 line=function.line,
                 function=function.name,
             )
+        raises = subject.module.from_mojo and function.result == "i1"
         if function.result != "void":
             yield subject.finding(
                 "AIR-C5",
                 expected="a kernel that returns void",
-                seen=f"{function.result} of {kernel.symbol}",
+                seen=f"{function.result} of {kernel.symbol}{_RAISES if raises else ''}",
                 line=function.line,
                 function=function.name,
             )
