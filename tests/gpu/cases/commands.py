@@ -289,7 +289,7 @@ def submissions_wait_for_room(rig: Rig) -> None:
     for _ in range(100):
         with rig.device.encoder() as commands:
             commands.clear_buffer(target)
-        submitted, passed = rig.device.fences()
+        submitted, passed = rig.device.fences
         most = max(most, submitted - passed)
     assert most <= 64, f"{most} in flight"
     rig.device.wait(WAIT_S)
