@@ -382,9 +382,11 @@ std::shared_ptr<Program> make_program(
                     std::min<std::uint64_t>(entry.thread_group_size[i], UINT32_MAX));
         }
     }
-    require_sound(*linked->getLayout());
-    require_bindable(
-        *linked->getLayout(), device->backend() == DGPU_BACKEND_VULKAN || device->backend() == DGPU_BACKEND_WEBGPU);
+    const bool has_sets = device->backend() == DGPU_BACKEND_VULKAN || device->backend() == DGPU_BACKEND_WEBGPU;
+    require_sound(*linked->getLayout(), false);
+    require_bindable(*linked->getLayout(), has_sets);
+    if (has_sets)
+        require_sound(*linked->getLayout(), true); // a shader's own numbers were refused by name before
     for (std::size_t i = 0; i < program->stages.size(); ++i)
     {
         if (program->stages[i] == SLANG_STAGE_VERTEX)

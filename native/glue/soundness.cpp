@@ -23,6 +23,7 @@ using slang::VariableLayoutReflection;
 constexpr std::uint64_t most_spaces = 256;
 constexpr std::uint64_t most_push_constants = 256;
 constexpr std::uint64_t most_bindings = 1u << 20;
+constexpr std::uint64_t most_bytes = 1u << 26; // of plain values in one block
 
 [[noreturn]] void refuse(const std::string& what)
 {
@@ -75,6 +76,11 @@ bool is_object(BindingType type)
 class Walker
 {
 public:
+    explicit Walker(bool are_sets_in_order)
+        : are_sets_in_order_(are_sets_in_order)
+    {
+    }
+
     void scope(VariableLayoutReflection* variable)
     {
         require(variable != nullptr && variable->getTypeLayout() != nullptr, "a scope has no type");
@@ -122,6 +128,7 @@ private:
             return;
         require(std::ranges::find(above_, &type) == above_.end(), "a block holds itself");
         above_.push_back(&type);
+        require(type.getSize(ParameterCategory::Uniform) < most_bytes, "a block has an impossible size");
         descriptor_sets(type);
         binding_ranges(type);
         sub_objects(type);
@@ -134,8 +141,9 @@ private:
     {
         for (SlangInt set = 0; set < type.getDescriptorSetCount(); ++set)
         {
-            require(
-                is_below(type.getDescriptorSetSpaceOffset(set), most_spaces), "a descriptor set has no possible number");
+            const SlangInt space = type.getDescriptorSetSpaceOffset(set);
+            require(is_below(space, most_spaces), "a descriptor set has no possible number");
+            require(!are_sets_in_order_ || space == set, "a descriptor set has another number");
             for (SlangInt range = 0; range < type.getDescriptorSetDescriptorRangeCount(set); ++range)
                 require(
                     is_below(type.getDescriptorSetDescriptorRangeIndexOffset(set, range), most_bindings),
@@ -148,6 +156,9 @@ private:
         for (SlangInt range = 0; range < type.getBindingRangeCount(); ++range)
         {
             const BindingType kind = type.getBindingRangeType(range);
+            require(
+                static_cast<unsigned>(kind) <= (SLANG_BINDING_TYPE_MUTABLE_FLAG | SLANG_BINDING_TYPE_BASE_MASK),
+                "a binding is of no kind");
             TypeLayoutReflection* const leaf = type.getBindingRangeLeafTypeLayout(range);
             const SlangInt count = type.getBindingRangeBindingCount(range);
             require(
@@ -157,6 +168,7 @@ private:
             require(!is_raw || (leaf != nullptr && leaf->getType() != nullptr), "a buffer has no type");
             const bool is_varying = kind == BindingType::VaryingInput || kind == BindingType::VaryingOutput;
             const SlangInt ranges = type.getBindingRangeDescriptorRangeCount(range);
+            require(ranges != 0 || !is_descriptor(kind) || is_object(kind), "a binding is in no descriptor range");
             if (ranges == 0)
                 continue;
             const SlangInt set = type.getBindingRangeDescriptorSetIndex(range);
@@ -168,7 +180,12 @@ private:
             if (is_object(kind) || is_varying)
                 continue;
             for (SlangInt i = first; i < first + ranges; ++i)
-                require(is_descriptor(type.getDescriptorSetDescriptorRangeType(set, i)), "a descriptor is of no kind");
+            {
+                require(type.getDescriptorSetDescriptorRangeType(set, i) == kind, "a descriptor is of another kind");
+                require(
+                    type.getDescriptorSetDescriptorRangeDescriptorCount(set, i) == count,
+                    "an array has two lengths");
+            }
         }
     }
 
@@ -184,6 +201,10 @@ private:
                 offsets(*offset);
             if (is_object(type.getBindingRangeType(range)))
             {
+                const bool is_block = type.getBindingRangeType(range) == BindingType::ParameterBlock;
+                require(
+                    is_block == (leaf->getKind() == slang::TypeReflection::Kind::ParameterBlock),
+                    "a block is of two kinds");
                 object(*leaf);
                 continue;
             }
@@ -197,8 +218,10 @@ private:
         }
     }
 
+    // Their bindings follow each other, and are all that a struct has.
     void fields(TypeLayoutReflection& type)
     {
+        SlangInt next = 0;
         for (unsigned i = 0; i < type.getFieldCount(); ++i)
         {
             VariableLayoutReflection* const field = type.getFieldByIndex(i);
@@ -206,30 +229,32 @@ private:
             offsets(*field);
             const SlangInt range = type.getFieldBindingRangeOffset(static_cast<SlangInt>(i));
             require(
-                is_below(range, type.getBindingRangeCount() + 1)
-                    && field->getTypeLayout()->getBindingRangeCount() <= type.getBindingRangeCount() - range,
+                range == next && field->getTypeLayout()->getBindingRangeCount() <= type.getBindingRangeCount() - range,
                 "a field has no binding");
+            next += field->getTypeLayout()->getBindingRangeCount();
             TypeLayoutReflection& inner = *field->getTypeLayout();
             if (inner.getKind() == slang::TypeReflection::Kind::Struct)
                 value(inner);
         }
     }
 
+    bool are_sets_in_order_;
     std::set<const TypeLayoutReflection*> sound_;
     std::vector<const TypeLayoutReflection*> above_;
 };
 
 } // namespace
 
-void require_sound(slang::ProgramLayout& layout)
+void require_sound(slang::ProgramLayout& layout, bool are_sets_in_order)
 {
-    Walker walker;
+    Walker walker(are_sets_in_order);
     walker.scope(layout.getGlobalParamsVarLayout());
     for (SlangUInt i = 0; i < layout.getEntryPointCount(); ++i)
     {
         slang::EntryPointReflection* const entry = layout.getEntryPointByIndex(i);
         require(entry != nullptr && entry->getTypeLayout() != nullptr, "an entry point has no parameters");
         require(entry->getStage() != SLANG_STAGE_NONE, "an entry point has no stage");
+        require(entry->getName() != nullptr && entry->getNameOverride() != nullptr, "an entry point has no name");
         walker.scope(entry->getVarLayout());
     }
 }

@@ -141,14 +141,18 @@ def forged_layouts(rig: Rig) -> None:
         "atomics": [rw_buffer("counter")],
         "globals_and_block": [buffer("source"), buffer("filter.table"), rw_buffer("filter.result"), value("count")],
     }
+    held = zeros(rig.device, 256)
     for shader, rows in shaders.items():
+        values = {row.name: pack(1) if row.name == "count" else held for row in rows}
         codes = rig.codes(shader)
-        for forged in mutants(rig.layout(shader), random.Random(11), 400):
+        for forged in mutants(rig.layout(shader), random.Random(13), 400):
             try:
                 program = rig.device.program(forged, codes)
                 outcome = "made"
                 with contextlib.suppress(HostError):
-                    program.compute(rows)
+                    pipeline = program.compute(rows)
+                    with rig.device.encoder() as commands, commands.compute() as work:
+                        work.bind(pipeline, **values)
             except HostError as error:
                 outcome = error.status
             outcomes[outcome] = outcomes.get(outcome, 0) + 1
