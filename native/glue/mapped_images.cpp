@@ -13,8 +13,10 @@
 #include <psapi.h>
 #include <vector>
 #elif defined(__APPLE__)
+#include <dlfcn.h>
 #include <mach-o/dyld.h>
 #else
+#include <dlfcn.h>
 #include <fstream>
 #endif
 
@@ -51,12 +53,33 @@ void each_image(F&& f)
 #else
     // Not dl_iterate_phdr, which does not know of files that were mapped by hand.
     std::ifstream maps("/proc/self/maps");
+    std::string last; // each file has several lines
     for (std::string line; std::getline(maps, line);)
     {
         const std::size_t path = line.find('/');
-        if (path != std::string::npos && f(line.substr(path)))
+        if (path == std::string::npos || line.compare(path, std::string::npos, last) == 0)
+            continue;
+        last = line.substr(path);
+        if (f(last))
             return;
     }
+#endif
+}
+
+// Whether a loaded image has the compiler's entry in it, or was linked with one that has, whatever it is called.
+bool has_compiler(const std::string& path)
+{
+    constexpr const char* entry = "slang_createGlobalSession2";
+#if defined(_WIN32)
+    const HMODULE module = GetModuleHandleA(path.c_str());
+    return module != nullptr && GetProcAddress(module, entry) != nullptr;
+#else
+    void* const image = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (image == nullptr)
+        return false;
+    const bool found = dlsym(image, entry) != nullptr;
+    dlclose(image);
+    return found;
 #endif
 }
 
@@ -82,7 +105,7 @@ std::string mapped_compiler()
     each_image(
         [&](const std::string& path)
         {
-            if (is_compiler_image(path))
+            if (is_compiler_image(path) || has_compiler(path))
                 found = path;
             return !found.empty();
         });

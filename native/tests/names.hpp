@@ -25,16 +25,17 @@ inline std::vector<std::string> names_in(const layout::Blob& blob)
             continue;
         std::string qualified = blob.strings[variable.qualified_name - 1];
         names.insert("wrong::" + qualified);
-        for (std::size_t at = 0; at != std::string::npos; at = qualified.find("::"))
+        while (true)
         {
-            qualified.erase(0, at == 0 ? 0 : at + 2);
             names.insert(qualified);
             std::string dotted = qualified;
             for (std::size_t colon = dotted.find("::"); colon != std::string::npos; colon = dotted.find("::"))
                 dotted.replace(colon, 2, ".");
             names.insert(dotted);
-            if (qualified.find("::") == std::string::npos)
+            const std::size_t at = qualified.find("::");
+            if (at == std::string::npos)
                 break;
+            qualified.erase(0, at + 2);
         }
     }
     for (const layout::TypeName& name : blob.type_names)

@@ -26,6 +26,13 @@ from toolchain.sources.unwritable import is_read_only
 _BACKENDS = sorted({backend for backends in building.BACKENDS.values() for backend in backends})
 
 
+def _given(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """A path that has to be one where it is given: an empty variable of a script is no wish for the default."""
+    if value == "":
+        raise click.BadParameter("expected a path, got nothing", ctx, param)
+    return value
+
+
 @click.group()
 def build() -> None:
     """Build what this package carries as source."""
@@ -53,7 +60,13 @@ def build() -> None:
     show_default=True,
     help="How it is compiled; Release is installed without symbols.",
 )
-@click.option("-o", "--output", type=click.Path(file_okay=False), help="Folder to put the host in [one below --root].")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False),
+    callback=_given,
+    help="Folder to put the host in [one below --root].",
+)
 @click.option("-j", "--jobs", type=click.IntRange(1, 1024), help="Compilers at once [as many as there are cores].")
 @click.option("--force", is_flag=True, help="Build anew, from an empty build folder.")
 @click.option(
@@ -78,7 +91,7 @@ def native(
 
     What it needs is installed first: Slang's headers (or $DREAM_SLANG, if it is of the pinned version) and slang-rhi.
     CMAKE_GENERATOR (Ninja where it is not set), CXX and CXXFLAGS choose generator and compiler. The result is a folder
-    with the library, dgpu.h, archives.txt (what was linked in) and a record; where everything is as it was, nothing
+    with the library, dgpu.h, lib/archives.txt (what was linked in) and a record; where everything is as it was, nothing
     is done.
     """
     choice = _choice(profile, backends, build_type)

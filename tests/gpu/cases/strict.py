@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from tests.gpu.harness import Rig, Skipped, case
@@ -78,6 +81,18 @@ def a_mapped_compiler_ends_a_strict_process(rig: Rig) -> None:
     for step in ("never", "end"):
         ended = run(rig, step, strict="1")
         assert ended.returncode == 0, (step, ended)
+
+
+@case
+def a_compiler_of_another_name_is_one(rig: Rig) -> None:
+    """It is known by what it can be asked for."""
+    if rig.compiler is None:
+        raise Skipped("no compiler to map was given (--compiler)")
+    with tempfile.TemporaryDirectory() as folder:
+        renamed = Path(folder, "renamed thing.so")
+        shutil.copy(rig.compiler, renamed)
+        ended = run(replace(rig, compiler=renamed), "device", strict="1")
+    assert (ended.returncode, str(renamed) in ended.stderr) == (STRICT_AOT_EXIT_STATUS, True), ended
 
 
 @case
