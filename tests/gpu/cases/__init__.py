@@ -1,6 +1,7 @@
 """The device tests. Importing this registers all of them."""
 
 from tests.gpu.cases import (
+    arguments,
     bad_input,
     bundles,
     commands,
@@ -17,6 +18,7 @@ from tests.gpu.cases import (
 )
 
 __all__ = [
+    "arguments",
     "bad_input",
     "bundles",
     "commands",
