@@ -140,7 +140,8 @@ def slang_version(root: Path) -> str | None:
 
 
 def _gather(pins: PinSet, request: Request, job: Job) -> _Gathered:
-    job = dataclasses.replace(job, force=False)  # of what is built, not of what it is built from
+    # `force` is of what is built, not of what it is built from; flags for the host are none for everyone's recorder.
+    job = dataclasses.replace(job, force=False, any_recorder=True)
     choice, platform = request.choice, job.platform
     slang_pin = pins.get("slang", choice.profile)
     if request.slang is not None:

@@ -49,8 +49,11 @@ class Outcome(str, Enum):
 
 @dataclass(frozen=True)
 class Job:
-    """What all installations of one command share. `platform` is this machine's; `patches` and `native` are the
-    folders of that name."""
+    """What all installations of one command share.
+
+    `platform` is this machine's; `patches` and `native` are the folders of that name. `any_recorder`: who asks needs
+    no recorder, so that the one that stands stays, whatever it was built from and by.
+    """
 
     profile: Profile
     platform: Platform
@@ -61,6 +64,7 @@ class Job:
     obtain: Obtain
     progress: Progress
     force: bool = False
+    any_recorder: bool = False
 
 
 @dataclass(frozen=True)
@@ -195,7 +199,7 @@ def _as_it_stands(plan: _Plan, job: Job, refusal: InstallError) -> Installed:
     toolchain = None if job.force else _present(plan)
     if toolchain is None:
         raise refusal
-    if plan.pin.recorder:
+    if plan.pin.recorder and not job.any_recorder:
         with tempfile.TemporaryDirectory() as work:
             prepared = _prepare(toolchain.root, _digests(toolchain), Path(work), Path(work, "log"), job)
         if not _is_recorder(toolchain, prepared):
@@ -231,7 +235,7 @@ def _install_unguarded(plan: _Plan, job: Job, archives: dict[Sha256, VerifiedArc
                 archives[verified.archive.sha256] = verified
         made = _make(plan, job, [archives[one.sha256] for one in plan.archives])
         return Installed(made, Outcome.REPAIRED if stood and not job.force else Outcome.INSTALLED)
-    if plan.pin.recorder and (rebuilt := _update_recorder(toolchain, job)) is not None:
+    if plan.pin.recorder and not job.any_recorder and (rebuilt := _update_recorder(toolchain, job)) is not None:
         return Installed(rebuilt, Outcome.RECORDER)
     return Installed(toolchain, Outcome.PRESENT)
 

@@ -45,6 +45,8 @@ enum class FactKind : std::uint8_t
     wide_load = 3,          // first: the aggregate type; `size` in bytes; second: how many extractvalues use it
     divergent_trap = 4,     // llvm.trap outside of the entry block
     divergent_unreachable = 5,
+    constant_store = 6, // a store through a pointer to constant memory that is no variable's own
+    integer_cast = 7,   // a pointer became an integer, and that another pointer; first: from, second: to, the types
 };
 
 // Something in a function that a rule may ask about, at the line where it is first seen.

@@ -27,6 +27,7 @@ void Body::read(Function& function, const std::vector<std::pair<std::string_view
     named_.clear();
     wide_.clear();
     calls_.clear();
+    integers_.clear();
     accesses_.clear();
     grammar_.casts_.clear();
     entry_ = true;
@@ -409,10 +410,10 @@ void Body::cast(Word word, std::string_view result)
         if (interesting(to) && !null)
             flow_.say(node(result), origin::specific);
     }
-    else if (types_[from.type].flat)
+    else if (types_[from.type].flat && types_[to].pointers)
         same(from, result, to);
-    else if (interesting(to))
-        flow_.say(node(result), origin::unknown);
+    else
+        through_integer(from, to, result);
     end();
 }
 
@@ -475,6 +476,25 @@ void Body::alloca_(std::string_view result)
     }
 }
 
+void Body::through_integer(const Typed& from, TypeId to, std::string_view result)
+{
+    std::uint16_t origins = origin::unknown;
+    if (from.value.kind == Value::Kind::local)
+    {
+        const Type::Kind kind = types_[from.type].kind;
+        if (kind == Type::Kind::pointer)
+            integers_.emplace(result, from.type);
+        else if (kind == Type::Kind::integer && types_[to].kind == Type::Kind::pointer)
+            if (const auto known = integers_.find(from.value.name); known != integers_.end() && known->second != to)
+            {
+                fact(FactKind::integer_cast, types_[known->second].text, types_[to].text);
+                origins = origin::specific;
+            }
+    }
+    if (interesting(to))
+        flow_.say(node(result), origins);
+}
+
 void Body::load(std::string_view result)
 {
     skip_flags();
@@ -510,6 +530,8 @@ void Body::store()
     comma();
     const Typed pointer = operand();
     access(pointer);
+    if (types_[pointer.type].address_space == constant_space && pointer.value.kind == Value::Kind::local)
+        fact(FactKind::constant_store);
     if (types_.look(value.type).pointers && types_[pointer.type].flat && pointer.value.kind == Value::Kind::local)
     {
         const bool local = value.value.kind == Value::Kind::local;
@@ -572,7 +594,7 @@ void Body::call(std::string_view result)
     text_.step();
     const std::size_t named_at = text_.offset();
     const std::string_view callee = grammar_.name();
-    arguments(parameters);
+    arguments(parameters, callee.starts_with("llvm.mem"));
     const TypeId seen = types_.function(type, parameters, false);
     if (spelled_out && seen != declared)
         throw Stop{"a call whose arguments are not of the type that it states", named_at};
@@ -587,7 +609,7 @@ void Body::call(std::string_view result)
     end();
 }
 
-void Body::arguments(std::vector<TypeId>& out)
+void Body::arguments(std::vector<TypeId>& out, bool accessed)
 {
     out.clear();
     text_.expect('(');
@@ -604,7 +626,9 @@ void Body::arguments(std::vector<TypeId>& out)
             continue;
         }
         grammar_.attributes_before_value();
-        (void)grammar_.value(type);
+        const Value value = grammar_.value(type);
+        if (accessed)
+            access({type, value});
     } while (text_.take(','));
     text_.expect(')');
 }

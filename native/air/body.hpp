@@ -24,11 +24,14 @@ private:
     void instruction(std::string_view op, std::string_view result);
     void label();
     void call(std::string_view result);
-    void arguments(std::vector<TypeId>& out);
+    // `accessed` is whether the callee reads and writes through its pointers, as llvm.memcpy does.
+    void arguments(std::vector<TypeId>& out, bool accessed);
     void count(std::string_view callee, TypeId type, std::uint32_t offset);
     void load(std::string_view result);
     void store();
     void cast(Word word, std::string_view result);
+    // A ptrtoint, an inttoptr, or another cast of something that holds no flat pointer.
+    void through_integer(const Typed& from, TypeId to, std::string_view result);
     void switch_();
     void phi(std::string_view result);
     void alloca_(std::string_view result);
@@ -79,6 +82,7 @@ private:
     std::unordered_map<std::string_view, Flow::Node> named_;
     std::unordered_map<std::string_view, Wide> wide_;
     std::unordered_map<std::string_view, std::vector<std::uint32_t>> calls_; // callee: indices of its calls
+    std::unordered_map<std::string_view, TypeId> integers_; // that a ptrtoint made, and of which pointer
     std::vector<Access> accesses_;
     std::vector<TypeId> operands_;
     std::uint32_t start_ = 0; // where the instruction begins
@@ -88,5 +92,7 @@ private:
 
 // Aggregates that a load must exceed to be told of, in bytes: what rules draw the line at is above it.
 inline constexpr std::uint64_t wide_load_bytes = 64;
+
+inline constexpr std::uint32_t constant_space = 2;
 
 } // namespace dream::air

@@ -98,31 +98,79 @@ private:
             return std::nullopt;
         Argument made;
         made.number = *number;
-        if (node.size() > 1 && node[1].kind == Kind::string && is_kind(node[1].text))
-            made.kind = node[1].text;
-        const auto number_at = [&](std::size_t at, std::int64_t otherwise)
-        { return at < node.size() ? integer(node[at]).value_or(otherwise) : otherwise; };
-        for (std::size_t i = 1; i < node.size(); ++i)
+        std::size_t at = 1;
+        const auto text_at = [&](std::size_t place)
+        { return place < node.size() && node[place].kind == Kind::string ? node[place].text : std::string_view(); };
+        const auto number_at = [&](std::size_t place)
+        { return place < node.size() ? integer(node[place]).value_or(-1) : -1; };
+        if (text_at(at) == "air.function_constant")
         {
-            if (node[i].kind != Kind::string)
-                continue;
-            if (node[i].text == "air.location_index")
+            made.conditional = true;
+            at += 2;
+        }
+        if (text_at(at).starts_with("air.") && key_of(text_at(at)).values == unknown)
+            made.kind = text_at(at++);
+        while (at < node.size())
+        {
+            const std::string_view word = text_at(at++);
+            const Key key = key_of(word);
+            if (word == "air.location_index")
             {
-                made.location = number_at(i + 1, -1);
-                made.count = number_at(i + 2, 1);
+                made.location = number_at(at);
+                made.count = number_at(at + 1);
             }
-            else if (node[i].text == "air.address_space")
-                made.address_space = number_at(i + 1, -1);
-            else if (node[i].text == "air.arg_name" && i + 1 < node.size() && node[i + 1].kind == Kind::string)
-                made.name = node[i + 1].text;
+            else if (word == "air.address_space")
+                made.address_space = number_at(at);
+            else if (word == "air.arg_name")
+                made.name = text_at(at);
+            else if (word == "air.arg_type_name")
+                made.type_name = text_at(at);
+            else if (key.access)
+                made.access = word;
+            else if (word.starts_with("air.") && key.values == unknown && made.unknown.empty())
+                made.unknown = word;
+            if (key.values != unknown)
+                at += static_cast<std::size_t>(key.values);
         }
         return made;
     }
-    // Keys stand where the kind of an argument that is bound to nothing would.
-    [[nodiscard]] static bool is_kind(std::string_view text)
+
+    static constexpr int unknown = -1;
+    struct Key
     {
-        return text.starts_with("air.") && !text.starts_with("air.arg_") && text != "air.location_index"
-            && text != "air.address_space" && text != "air.buffer_size" && text != "air.struct_type_info";
+        std::string_view word;
+        int values; // operands behind it
+        bool access = false;
+    };
+    [[nodiscard]] static Key key_of(std::string_view word)
+    {
+        // Keys stand where the kind of an argument that is bound to nothing would. Sources: modules of Apple's metal
+        // and of Mojo, and what Apple's loader looks for.
+        static constexpr Key keys[] = {
+            {"air.location_index", 2},
+            {"air.address_space", 1},
+            {"air.read", 0, true},
+            {"air.read_write", 0, true},
+            {"air.arg_type_size", 1},
+            {"air.arg_type_align_size", 1},
+            {"air.arg_type_name", 1},
+            {"air.arg_name", 1},
+            {"air.buffer_size", 1},
+            {"air.struct_type_info", 1},
+            {"air.arg_unused", 0},
+            {"air.write", 0, true},
+            {"air.sample", 0, true},
+            {"air.read_only", 0, true},
+            {"air.write_only", 0, true},
+            {"air.raster_order_group", 1},
+            {"air.imageblock_data_size", 1},
+            {"air.imageblock_master", 1},
+            {"air.alias_implicit_imageblock", 0},
+        };
+        for (const Key& one : keys)
+            if (one.word == word)
+                return one;
+        return {word, unknown};
     }
 
     const Module& module_;

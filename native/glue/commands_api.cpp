@@ -228,6 +228,34 @@ std::uint64_t staged_bytes(
     return row_pitch * extent.rows * depth;
 }
 
+std::shared_ptr<Device> device_of(DgpuEncoder handle)
+{
+    const std::scoped_lock guard(process_lock());
+    return find_as<Encoder>(handle, "encoder")->device;
+}
+
+// Each unfinished submission holds memory of the driver (16 MB of a software one), and slang-rhi ends the process where
+// there is no more.
+constexpr std::uint64_t most_in_flight = 64;
+
+// Waits without the lock, so that others go on, until few enough submissions are unfinished.
+void wait_for_room(DgpuEncoder handle)
+{
+    const HeldDevice device(device_of(handle));
+    std::uint64_t fence = 0;
+    {
+        const std::scoped_lock guard(process_lock());
+        if (device->is_lost() || device->submitted() < most_in_flight)
+            return;
+        fence = device->submitted() - most_in_flight + 1;
+    }
+    if (device->timeline().wait(fence, UINT64_MAX) == Outcome::lost)
+    {
+        const std::scoped_lock guard(process_lock());
+        device->lose();
+    }
+}
+
 } // namespace
 
 extern "C" DgpuEncoder dgpu_encoder_create(DgpuDevice handle)
@@ -810,9 +838,12 @@ extern "C" DgpuStatus dgpu_pop_group(DgpuEncoder handle)
 
 extern "C" uint64_t dgpu_submit(DgpuEncoder handle)
 {
-    return value_of<std::uint64_t>(
+    return unlocked<std::uint64_t>(
+        0,
         [&]
         {
+            wait_for_room(handle);
+            const std::scoped_lock guard(process_lock());
             const auto encoder = find_as<Encoder>(handle, "encoder");
             release(handle); // whatever comes of it, the stream is over
             encoder->require_pass(Pass::none, "dgpu_submit: end the pass first");

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -115,6 +116,27 @@ private:
     std::multimap<std::uint64_t, ComPtr<rhi::IBuffer>> staging_;
     std::uint64_t staging_bytes_ = 0;
     std::unique_ptr<VulkanSupport> vulkan_support_;
+};
+
+// A reference to a device for work without the process's lock, under which it is let go: it may be the last.
+class HeldDevice
+{
+public:
+    explicit HeldDevice(std::shared_ptr<Device> device)
+        : device_(std::move(device))
+    {
+    }
+    HeldDevice(const HeldDevice&) = delete;
+    HeldDevice& operator=(const HeldDevice&) = delete;
+    ~HeldDevice()
+    {
+        const std::scoped_lock guard(process_lock());
+        device_.reset();
+    }
+    Device* operator->() const { return device_.get(); }
+
+private:
+    std::shared_ptr<Device> device_;
 };
 
 // Conversions of the surface's numbers.

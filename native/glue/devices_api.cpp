@@ -90,27 +90,11 @@ DgpuLimits limits_of(const rhi::DeviceLimits& from)
     return limits;
 }
 
-// A device by its handle, with a reference that is let go under the process's lock: it may be the last.
-class HeldDevice
+std::shared_ptr<Device> named_device(DgpuDevice handle)
 {
-public:
-    explicit HeldDevice(DgpuDevice handle)
-    {
-        const std::scoped_lock guard(process_lock());
-        device_ = find_as<DeviceHandle>(handle, "device")->device;
-    }
-    HeldDevice(const HeldDevice&) = delete;
-    HeldDevice& operator=(const HeldDevice&) = delete;
-    ~HeldDevice()
-    {
-        const std::scoped_lock guard(process_lock());
-        device_.reset();
-    }
-    Device* operator->() const { return device_.get(); }
-
-private:
-    std::shared_ptr<Device> device_;
-};
+    const std::scoped_lock guard(process_lock());
+    return find_as<DeviceHandle>(handle, "device")->device;
+}
 
 // Waits without the lock for a fence value and the jobs that were queued.
 void wait_for(const HeldDevice& device, std::uint64_t fence, std::uint64_t timeout_ns)
@@ -289,7 +273,7 @@ extern "C" DgpuStatus dgpu_device_wait(DgpuDevice handle, uint64_t timeout_ns)
         DGPU_EINTERNAL,
         [&]
         {
-            const HeldDevice device(handle);
+            const HeldDevice device(named_device(handle));
             std::uint64_t fence = 0;
             {
                 const std::scoped_lock guard(process_lock());
@@ -307,7 +291,7 @@ extern "C" DgpuStatus dgpu_device_wait_fence(DgpuDevice handle, uint64_t fence, 
         DGPU_EINTERNAL,
         [&]
         {
-            const HeldDevice device(handle);
+            const HeldDevice device(named_device(handle));
             {
                 const std::scoped_lock guard(process_lock());
                 device->require_alive();

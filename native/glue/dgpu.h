@@ -947,7 +947,10 @@ DGPU_API DgpuStatus dgpu_push_group(DgpuEncoder encoder, const char* name);
 DGPU_API DgpuStatus dgpu_pop_group(DgpuEncoder encoder);
 
 /* Ends the encoder, whose handle becomes stale, and hands its work to the device. The fence value that passes when the
- * work has finished, above 0; 0 for a failure, where nothing was handed over. */
+ * work has finished, above 0; 0 for a failure, where nothing was handed over.
+ *
+ * Work in flight holds memory of the driver. With 64 submissions of a device unfinished, this waits for the oldest;
+ * other threads go on meanwhile. Encoders that were not submitted hold memory, too. */
 DGPU_API uint64_t dgpu_submit(DgpuEncoder encoder);
 
 #ifdef __cplusplus

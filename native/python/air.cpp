@@ -144,12 +144,14 @@ private:
         const auto argument = [this](const air::Argument& argument)
         {
             return record(
-                Record::argument, argument.number, text(argument.kind), argument.location, argument.count,
-                argument.address_space, text(argument.name));
+                Record::argument, argument.number, this->name(argument.kind), argument.location, argument.count,
+                argument.address_space, text(argument.name), this->name(argument.access),
+                this->name(argument.type_name), this->name(argument.unknown), argument.conditional);
         };
         return record(Record::kernel, name(one.symbol), tuple_of(one.arguments, argument), strings(one.problems));
     }
-    // The first operands of a named node's first node, where they are text or values: `!air.version` is made so.
+    // The first operands of a named node's first node: `!air.version` is made so. Strings are in quotes, which tells
+    // them from values.
     nb::object first_node(const air::MetadataNode& node)
     {
         const auto operands = std::span(module_.operands);
@@ -162,7 +164,11 @@ private:
         const air::MetadataNode& first = found->second;
         return tuple_of(
             operands.subspan(first.first, std::min(first.count, most)),
-            [](const air::MetadataOperand& one) { return text(one.text); });
+            [](const air::MetadataOperand& one)
+            {
+                const bool string = one.kind == air::MetadataOperand::Kind::string;
+                return string ? text('"' + std::string(one.text) + '"') : text(one.text);
+            });
     }
 
     const air::Module& module_;

@@ -85,6 +85,34 @@ def main() raises:
     ctx.enqueue_function(f, b, Int32(16), grid_dim=1, block_dim=16)
 """
 
+ALIKE = """from max.gpu.host import DeviceContext
+
+
+def kp[n: Int](p: Pointer[Float32, MutUntrackedOrigin]):
+    p[unsafe_offset=0] = Float32(n)
+
+
+struct A:
+    @staticmethod
+    def step(p: Pointer[Float32, MutUntrackedOrigin]):
+        p[unsafe_offset=0] = 1
+
+
+struct B:
+    @staticmethod
+    def step(p: Pointer[Float32, MutUntrackedOrigin]):
+        p[unsafe_offset=0] = 2
+
+
+def main() raises:
+    var ctx = DeviceContext()
+    var b = ctx.enqueue_create_buffer[DType.float32](8)
+    ctx.enqueue_function[kp[7]](b, grid_dim=1, block_dim=64)
+    ctx.enqueue_function[kp[8]](b, grid_dim=1, block_dim=64)
+    ctx.enqueue_function[A.step](b, grid_dim=1, block_dim=64)
+    ctx.enqueue_function[B.step](b, grid_dim=1, block_dim=64)
+"""
+
 # Each with its own answer to where a string or a comment ends; a launch would be hidden by a wrong one.
 LEXICAL = [
     'print(t"nested {String("a}b")} end")',
@@ -180,6 +208,24 @@ def test_a_program(mojo: Compiler, cache: Path, tmp_path: Path) -> None:
     assert sorted(one.kernel.name for one in made.modules) == ["method", "plain", "scale", "scale"]
     assert len({one.symbol for one in made.modules}) == 4
     assert make(mojo, cache, module).compiled == 0
+
+
+def test_long_symbols_and_kernels_of_one_name(mojo: Compiler, cache: Path, tmp_path: Path) -> None:
+    module = tmp_path / "al.mojo"
+    module.write_text(ALIKE, encoding="utf-8")
+    made = make(mojo, cache, module)
+    assert not made.findings
+    assert sorted(one.kernel.name for one in made.modules) == ["kp", "kp", "step", "step"]
+    assert max(len(one.symbol) for one in made.modules) > 64
+    assert all(f"define void @{one.symbol}(" in one.text for one in made.modules)
+
+
+def test_the_place_and_the_reason_of_a_launch_that_does_not_fit(mojo: Compiler, cache: Path, tmp_path: Path) -> None:
+    module = tmp_path / "short.mojo"
+    module.write_text(ALIKE.replace("[A.step](b, ", "[A.step]("), encoding="utf-8")
+    made = make(mojo, cache, module)
+    said = [one for one in made.findings if "constraint failed: Wrong number of arguments to enqueue" in one.seen]
+    assert any(f"{module}:25:" in one.where for one in said), made.findings
 
 
 def test_a_refused_launch_compiles_nothing(mojo: Compiler, cache: Path, tmp_path: Path) -> None:

@@ -815,6 +815,17 @@ def test_an_export_replaces_nothing_but_bundles(store: Store, tmp_path: Path) ->
     assert read_bundle(mine, Store(tmp_path / "other")) == (archives[0].archive.sha256,)
 
 
+def test_nothing_follows_a_bundle(store: Store, tmp_path: Path) -> None:
+    with raw_server(ranged(DATA)) as server:
+        write_bundle(tmp_path / "a.tar", fetch(store, pinned(DATA, server.url())), store)
+    whole = (tmp_path / "a.tar").read_bytes()
+    for tail in (b"garbage", bytes(100_000) + b"x"):
+        (tmp_path / "longer.tar").write_bytes(whole + tail)
+        with pytest.raises(ArchiveError, match="follows the end"):
+            read_bundle(tmp_path / "longer.tar", Store(tmp_path / "other"))
+    assert not (tmp_path / "other").exists()
+
+
 def test_a_bundle_that_was_cut_between_members_is_refused(store: Store, tmp_path: Path) -> None:
     import tarfile
 

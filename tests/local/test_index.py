@@ -168,6 +168,13 @@ def test_credentials_go_to_the_index_and_into_no_message(site: Site, session: re
     assert "secret" not in json.dumps(caught.value.to_json())
 
 
+@pytest.mark.parametrize("scheme", ["file", "ftp"])
+def test_a_server_names_no_file_of_this_machine(site: Site, session: requests.Session, scheme: str) -> None:
+    site.pages["/simple/my-tool/"] = page(url=f"{scheme}:///etc/hostname")
+    with pytest.raises(FetchError, match=f"no pip index: it serves .* over {scheme}"):
+        Indexes(IndexOverrides(pip=f"{site.url}/simple")).locate(WHEEL, Sha256(D), session=session)
+
+
 def test_credentials_stay_from_other_hosts(site: Site, session: requests.Session) -> None:
     site.pages["/simple/my-tool/"] = page(url="http://files.example/x.whl")
     with_login = site.url.replace("http://", "http://user:secret@")

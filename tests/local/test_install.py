@@ -23,6 +23,7 @@ from toolchain.paths import Paths
 from toolchain.pins import Archive, Pin, Profile, UrlSource, Verification
 from toolchain.platforms import Platform
 from toolchain.progress import Silent
+from toolchain.receipt import RECORDER_SOURCES
 from toolchain.sources.cache.store import VerifiedArchive
 from toolchain.sources.trees import tree
 
@@ -296,3 +297,34 @@ def test_a_bin_folder_that_this_platform_lacks_is_not_named(world: World) -> Non
     world.pin = dataclasses.replace(world.pin, bin=(PurePosixPath("bin"), PurePosixPath("Scripts")))
     toolchain = world.install().toolchain
     assert toolchain.environment().path == (f"{toolchain.root}/bin",)
+
+
+RECORDER = """\
+cmake_minimum_required(VERSION 3.25)
+project(recorder LANGUAGES CXX)
+add_executable(dream-slang-layout recorder/main.cpp)
+install(TARGETS dream-slang-layout RUNTIME DESTINATION bin COMPONENT recorder)
+"""
+
+
+def test_who_needs_no_recorder_leaves_the_one_that_stands(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A host with a sanitizer's flags must not give everyone that shares the root a recorder with them."""
+    native = world.folder / "native"
+    for part in RECORDER_SOURCES:
+        path = native / part
+        (path.parent if path.suffix else path).mkdir(parents=True, exist_ok=True)
+        if path.suffix:
+            path.touch()
+    (native / "CMakeLists.txt").write_text(RECORDER)
+    (native / "recorder/main.cpp").write_text("int main() {}\n")
+    pin = dataclasses.replace(world.pin, recorder=True)
+    job = dataclasses.replace(world.job(), native=native)
+    (first,) = install([pin], job)
+    program = first.toolchain.root / "bin/dream-slang-layout"
+    before = program.stat()
+    monkeypatch.setenv("CXXFLAGS", "-DOTHER")
+    (second,) = install([pin], dataclasses.replace(job, any_recorder=True))
+    assert (second.outcome, program.stat()) == (Outcome.PRESENT, before)
+    (third,) = install([pin], job)
+    assert third.outcome is Outcome.RECORDER
+    assert program.stat() != before

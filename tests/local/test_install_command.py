@@ -318,6 +318,40 @@ def test_a_wrong_name_ends_with_10_and_a_wrong_option_with_2(toolchain: Toolchai
     assert toolchain.run("install", "tool", TOOLCHAIN_OFFLINE="perhaps").status == 2
 
 
+def test_a_copied_folder_of_roots_has_no_receipts(toolchain: Toolchain) -> None:
+    """The receipts that were copied speak of the original."""
+    assert toolchain.run("install", "tool").status == 0
+    original = root_of(toolchain)
+    copies = toolchain.here / "copies"
+    shutil.copytree(toolchain.roots, copies, symlinks=True)
+    (copy,) = (path for path in copies.iterdir() if not path.name.startswith("."))
+    (copy / "bin/file1").write_bytes(b"damaged")
+    for _ in range(2):
+        ended = toolchain.run("install", "tool", "--root", str(copies))
+        assert (ended.status, str(copy) in ended.stdout, str(original) in ended.stdout) == (0, True, False), ended
+        assert (copy / "bin/file1").read_bytes() == (original / "bin/file1").read_bytes()
+    shutil.rmtree(copy)
+    assert toolchain.run("install", "tool", "--root", str(copies), "--json").json()["installed"][0]["root"] == str(copy)
+    assert copy.is_dir()
+
+
+def test_an_override_is_named_where_there_is_nothing_to_do_too(toolchain: Toolchain) -> None:
+    (toolchain.here / "pins.local.toml").write_text(toolchain.pins.read_text().replace('"1.0"', '"1.1"'))
+    for option in ((), ("--json",)) * 2:
+        ended = toolchain.run("install", "tool", *option)
+        assert (ended.status, "overrides tool" in ended.stderr) == (0, True), ended
+
+
+def test_env_says_that_a_root_is_not_what_is_pinned_now(toolchain: Toolchain) -> None:
+    assert toolchain.run("install", "tool").status == 0
+    ended = toolchain.run("env", "tool")
+    assert (ended.status, ended.stderr, toolchain.run("env", "tool", "--json").json()["pinned"]) == (0, "", True)
+    toolchain.pins.write_text(toolchain.pins.read_text().replace('"1.0"', '"1.1"'))
+    ended = toolchain.run("env", "tool")
+    assert (ended.status, "is not what is pinned now" in ended.stderr) == (0, True)
+    assert toolchain.run("env", "tool", "--json").json()["pinned"] is False
+
+
 def dangling(path: Path) -> None:
     path.symlink_to("gone")
 

@@ -169,7 +169,7 @@ def test_second_application(tmp_path: Path, root: Path) -> None:
     patch.apply(one, root)
     with pytest.raises(PatchError, match="already in the tree") as caught:
         patch.apply(one, root)
-    assert "hello 1.2" in (caught.value.hint or "")
+    assert "remove it" in (caught.value.hint or "")
     assert (root / "src/hello.txt").read_bytes() == b"one\ntwo\n3\nfour\n"
 
 

@@ -34,7 +34,7 @@ def errors(text: bytes, **more: Any) -> list[str]:
     return [one.rule for one in findings(text, **more) if one.severity.value == "error"]
 
 
-KERNEL = """target triple = "air64_v27-apple-macosx15.0.0"
+KERNEL = """target datalayout = "e-p:64:64:64-i64:64:64-n8:16:32" target triple = "air64_v27-apple-macosx15.0.0"
 {top}
 define void @k(ptr addrspace(1) %a) #0 {{
 {body}

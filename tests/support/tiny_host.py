@@ -45,6 +45,7 @@ class TinyHost:
             "glue/host.cpp": "int answer();\nint host() { return answer(); }\n",
             "glue/dgpu.h": "int host();\n",
             "bundle/none": "",
+            "check/none": "",
             "cmake/none": "",
             "layout/none": "",
             "rhi/none": "",

@@ -7,7 +7,7 @@ import pytest
 from toolchain.air.compiler import ending
 from toolchain.air.emit import Emitted, Failed, Kernel, program_text, records_of, reused_names
 from toolchain.air.launches import program as program_sites
-from toolchain.air.program import Program, explained
+from toolchain.air.program import Program, at_fault, explained
 from toolchain.air.syntax import Source
 from toolchain.build.process import Completed
 
@@ -66,6 +66,42 @@ def test_one_entry_name_for_two_kernels() -> None:
     assert not reused_names(made[:2])
 
 
+# As Mojo 1.1 says them, shortened.
+WRONG_ARGUMENTS = b"""/d/prog.mojo:9:5: error: function instantiation failed
+def main() raises:
+    ^
+/d/prog.mojo:19:28: note: call expansion failed with parameter value(s): (..., "_ptxas_info_verbose": False)
+    ctx.enqueue_function[plain](b, grid_dim=1, block_dim=64)
+                           ^
+max/mojo/max/gpu/host/_device_context_extras.mojo:335:9: note: function instantiation failed
+max/mojo/max/gpu/host/_device_context_extras.mojo:449:43: note: call expansion failed with parameter value(s): (...)
+max/mojo/max/gpu/host/device_context.mojo:3322:9: note: constraint failed: Wrong number of arguments to enqueue
+/r/bin/mojo: error: failed to run the pass manager
+"""
+WRONG_ARGUMENTS_SAID = (
+    "/d/prog.mojo:9:5: error: function instantiation failed; /d/prog.mojo:19:28: note: call expansion failed; "
+    "max/mojo/max/gpu/host/device_context.mojo:3322:9: note: constraint failed: Wrong number of arguments to enqueue; "
+    "error: failed to run the pass manager"
+)
+WRONG_TARGET = b"""/d/prog.mojo:9:5: error: function instantiation failed
+Mojo/stdlib/std/_gpu/host/info.mojo:2147:5: note: constraint failed: GPU architecture 'metal:99' is not supported.
+
+Supported GPU architectures:
+
+  NVIDIA: sm_52 (Maxwell)
+  See: elsewhere
+
+  Apple: metal:1 (M1), metal:4 (M4)
+  See: elsewhere
+/r/bin/mojo: error: failed to run the pass manager
+"""
+WRONG_TARGET_SAID = (
+    "/d/prog.mojo:9:5: error: function instantiation failed; Mojo/stdlib/std/_gpu/host/info.mojo:2147:5: note: "
+    "constraint failed: GPU architecture 'metal:99' is not supported.; Apple: metal:1 (M1), metal:4 (M4); "
+    "error: failed to run the pass manager"
+)
+
+
 @pytest.mark.parametrize(
     ("status", "stderr", "said"),
     [
@@ -75,6 +111,13 @@ def test_one_entry_name_for_two_kernels() -> None:
             1,
             b"m.mojo:1:2: warning: odd\n    x\n    ^\nm.mojo:3:4: error: bad\n    y\n    ^\n/r/mojo: error: failed\n",
             "exit status 1: m.mojo:3:4: error: bad; error: failed",
+        ),
+        (1, WRONG_ARGUMENTS, "exit status 1: " + WRONG_ARGUMENTS_SAID),
+        (1, WRONG_TARGET, "exit status 1: " + WRONG_TARGET_SAID),
+        (
+            1,
+            b"/d/m.mojo:1:2: warning: odd\n  x\n/d/m.mojo:3:4: note: constraint failed: of a warning\n",
+            "exit status 1, and it said nothing",
         ),
         (-6, b"argument '' is bad\nStack dump:\n0.\tProgram\n #0 0x1 f\n", "signal 6: argument '' is bad"),
     ],
@@ -95,6 +138,11 @@ def go[n: Int](ctx: C):
 def generic[n: Int](a: Int32):
     pass
 
+struct S:
+    @staticmethod
+    def method(a: Int32):
+        pass
+
 def main():
     ctx.enqueue_function[plain](1)
     ctx.enqueue_function[scale[1]](1)
@@ -103,11 +151,15 @@ def main():
 """
 
 
-def explain(*symbols: str, text: str = "define void @{}(ptr %0) {{\n") -> list[str]:
+def explain(*symbols: str, text: str = "define void @{}(ptr %0) {{\n", source: str = PROGRAM) -> list[str]:
     """The kernels of the modules that a program is given, and what is wrong with the others."""
-    source = Source(PROGRAM, "prog.mojo")
+    return outcomes_of({symbol: text.format(symbol) for symbol in symbols}, source)
+
+
+def outcomes_of(texts: dict[str, str], text: str = PROGRAM) -> list[str]:
+    source = Source(text, "prog.mojo")
     program = Program(Path("/d/prog.mojo"), "prog.mojo", "prog", (), source, program_sites(source))
-    outcomes = explained(program, {f"host_{symbol}.ll": text.format(symbol) for symbol in symbols})
+    outcomes = explained(program, {f"host_{stem}.ll": one for stem, one in texts.items()})
     return [
         f"{one.finding.rule} {one.kernel.line}: {one.finding.seen}" if isinstance(one, Failed) else one.kernel.name
         for one in outcomes
@@ -127,15 +179,105 @@ def test_dead_launches_need_no_module() -> None:
 
 def test_modules_that_no_launch_explains() -> None:
     assert explain("prog_other_a") == ["AIR-D2 1: prog_other_a, which no launch explains"]
-    assert explain("prog_plain_a", "prog_plain_b") == ["plain", "plain", "AIR-D2 14: prog_plain_b as well"]
-    assert explain("prog_scale_a", "prog_scale_b", "prog_scale_c")[-1] == "AIR-D2 15: prog_scale_c as well"
+    assert explain("prog_plain_a", "prog_plain_b") == ["plain", "plain", "AIR-D2 19: prog_plain_b as well"]
+    assert explain("prog_scale_a", "prog_scale_b", "prog_scale_c")[-1] == "AIR-D2 20: prog_scale_c as well"
 
 
 def test_modules_that_are_not_what_their_file_says() -> None:
-    assert explain("prog_plain_a", text="\n") == ["AIR-D2 14: an empty file"]
-    assert explain("prog_plain_a", text="define void @x{}(") == ["AIR-D2 14: no such definition"]
+    assert explain("prog_plain_a", text="\n") == ["AIR-D2 19: an empty file"]
+    assert explain("prog_plain_a", text="define void @x{}(") == ["AIR-D2 19: no such definition"]
 
 
 def test_a_program_without_modules() -> None:
     (wrong,) = explain()
     assert "every launch is in code that the program does not reach" in wrong
+
+
+LONG = "prog_scale_SIMD_DType_int_16A6AcB6A6AcBuAsAgAeBeBoA6A_085efe709ccb5bc5"  # as Mojo 1.1 made it
+CUT = f"{LONG[:64]}_dec3e8dd6c9124bc"
+
+
+def module(*symbols: str, kernel: str = LONG) -> str:
+    return "".join(f"define void @{one}(ptr %0) {{\n}}\n" for one in symbols) + f"!27 = !{{ptr @{kernel}, !19, !26}}\n"
+
+
+def test_a_long_symbols_file_has_another_name() -> None:
+    assert outcomes_of({CUT: module(LONG)}) == ["scale"]
+    assert outcomes_of({CUT: module(LONG, LONG + "_helper")}) == ["scale"]
+    source = Source(PROGRAM, "prog.mojo")
+    program = Program(Path("/d/prog.mojo"), "prog.mojo", "prog", (), source, program_sites(source))
+    (made,) = explained(program, {f"host_{CUT}.ll": module(LONG)})
+    assert isinstance(made, Emitted)
+    assert made.symbol == LONG
+
+
+@pytest.mark.parametrize(
+    ("stem", "text"),
+    [
+        (CUT, module("prog_scale_other")),
+        (CUT, module(LONG[:63] + "x" + LONG[64:])),  # one of the first 64 characters
+        (CUT, module(LONG[:64])),  # so short that its file would have its name
+        (CUT[:-1], module(LONG)),
+        (CUT[:-1] + "G", module(LONG)),
+        (LONG[:60] + CUT[64:], module(LONG)),
+        (CUT, module(LONG, LONG + "x", kernel="other")),  # two that fit, of which the metadata names neither
+        (CUT, module(LONG).replace("define", "declare")),
+    ],
+)
+def test_a_long_name_of_another_module(stem: str, text: str) -> None:
+    (wrong,) = outcomes_of({stem: text})
+    assert wrong.startswith("AIR-D2")
+    assert wrong.endswith("no such definition")
+
+
+def test_one_symbol_in_two_files() -> None:
+    (first, _, wrong) = outcomes_of({CUT: module(LONG), CUT[:-1] + "0": module(LONG)})
+    assert (first, wrong) == ("scale", f"AIR-D2 20: {LONG} as well")
+
+
+TWICE = """from pkg.inner.kernels import saxpy
+import kk2
+
+struct A:
+    @staticmethod
+    def step(a: Int32):
+        pass
+
+struct B:
+    @staticmethod
+    def step(a: Int32):
+        pass
+
+def main():
+    ctx.enqueue_function[saxpy](1)
+    ctx.enqueue_function[kk2.saxpy](1)
+    ctx.enqueue_function[A.step](1)
+    ctx.enqueue_function[B.step](1)
+"""
+
+
+def test_kernels_of_one_name_in_several_modules_and_structs() -> None:
+    found = explain("kk2_saxpy_a", "pkg_inner_kernels_saxpy_Poi6A", "prog_A_step_a", "prog_B_step_a", source=TWICE)
+    assert found == ["saxpy", "saxpy", "step", "step"]
+    assert explain("prog_A_step_a", "prog_A_step_b", source=TWICE)[-1] == "AIR-D2 17: prog_A_step_b as well"
+    assert explain("prog_C_step_a", source=TWICE) == ["AIR-D2 1: prog_C_step_a, which no launch explains"]
+    again = ("kk2_saxpy_a", "kk2_saxpy_b", "pkg_inner_kernels_saxpy_Poi6A")
+    assert explain(*again, source=TWICE)[-1] == "AIR-D2 15: pkg_inner_kernels_saxpy_Poi6A as well"
+
+
+def test_names_that_begin_alike_each_take_a_launch() -> None:
+    text = "def k(a: Int32):\n    pass\ndef k2(a: Int32):\n    pass\n"
+    text += "def main():\n    ctx.enqueue_function[k](1)\n    ctx.enqueue_function[k2](1)\n"
+    assert explain("prog_k26A6A", "prog_k6A6A", source=text) == ["k2", "k"]
+    assert explain("prog_k26A6A", "prog_k6A6A", "prog_k6A6B", source=text)[-1] == "AIR-D2 6: prog_k6A6B as well"
+    assert explain("prog_k6A6A", "prog_k26A6A", "prog_k26A6B", source=text)[-1] == "AIR-D2 7: prog_k26A6B as well"
+
+
+def test_a_failure_is_at_the_place_that_the_compiler_names() -> None:
+    source = Source(PROGRAM, "prog.mojo")
+    program = Program(Path("/d/prog.mojo"), "shown.mojo", "prog", (), source, program_sites(source))
+    found = at_fault(program, WRONG_ARGUMENTS_SAID)
+    assert (found.where, found.name) == ("shown.mojo:19:28", "plain")
+    found = at_fault(program, WRONG_TARGET_SAID)
+    assert (found.where, found.name) == ("shown.mojo:9:5", "prog")
+    assert at_fault(program, "signal 6").where == "shown.mojo:1:1"

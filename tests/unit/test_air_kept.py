@@ -140,3 +140,17 @@ def test_sources_are_read_once(tmp_path: Path) -> None:
     first = read[tmp_path / "c.mojo"]
     reach.reached(tmp_path / "b.mojo", (tmp_path,), read)
     assert read[tmp_path / "c.mojo"] is first
+
+
+@pytest.mark.parametrize(("name", "meaning"), [("def", "a word"), ("max", "a library"), ("std", "a library")])
+def test_modules_of_names_that_mean_something_else(tmp_path: Path, name: str, meaning: str) -> None:
+    with pytest.raises(AirError, match=rf"{name}\.mojo: .* seen the name '{name}', {meaning}"):
+        reach.place_of(tmp_path / f"{name}.mojo")
+
+
+def test_a_module_in_a_package_may_have_a_librarys_name(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "p" / "__init__.mojo").touch()
+    assert reach.place_of(tmp_path / "p" / "max.mojo") == reach.Place(tmp_path, "p.max")
+    with pytest.raises(AirError, match="a word of the language"):
+        reach.place_of(tmp_path / "p" / "if.mojo")

@@ -247,14 +247,14 @@ def main() raises:
 def test_a_programs_sites() -> None:
     source = Source(PROGRAM, "p.mojo")
     assert source.is_program
-    found = [(one.kernel, one.parameters, one.line, one.generic) for one in launches.program(source)]
+    found = [(one.path, one.parameters, one.line, one.generic) for one in launches.program(source)]
     assert found == [
         ("scale", "[dtype, 1]", 13, True),
         ("plain", "", 16, False),
         ("scale", "[DType.float32, W]", 17, False),
         ("scale", "[DType.int8, 2]", 18, False),
-        ("method", "", 24, False),
-        ("imported", "", 25, False),
+        ("Things.method", "", 24, False),
+        ("lib.imported", "", 25, False),
         ("plain", "", 26, False),
         ("", "", 28, True),
     ]
@@ -262,3 +262,41 @@ def test_a_programs_sites() -> None:
 
 def test_a_library_is_no_program() -> None:
     assert not Source(HEAD + in_function("def main():", "    pass"), "m.mojo").is_program
+
+
+MEMBERS = """from pkg.inner.kernels import saxpy, thing as renamed
+import kk2
+import pkg.other as other, pkg.deep
+from .near import close
+
+struct Things(Copyable):
+    @staticmethod
+    def method(a: Int32):
+        pass
+
+def plain(a: Int32):
+    comptime Alias = Things
+
+def main() raises:
+    ctx.enqueue_function[{}](1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "path", "local"),
+    [
+        ("plain", "plain", True),
+        ("saxpy", "pkg.inner.kernels.saxpy", False),
+        ("renamed", "pkg.inner.kernels.thing", False),
+        ("kk2.saxpy", "kk2.saxpy", False),
+        ("other.saxpy", "pkg.other.saxpy", False),
+        ("pkg.deep.saxpy", "pkg.deep.saxpy", False),
+        ("close", "near.close", False),
+        ("Things.method", "Things.method", True),
+        ("Things.from_a_trait", "Things.from_a_trait", False),
+        ("Alias.method", "Alias.method", False),
+    ],
+)
+def test_a_kernel_is_known_by_its_path(written: str, path: str, local: bool) -> None:
+    (site,) = launches.program(Source(MEMBERS.replace("{}", written), "p.mojo"))
+    assert (site.path, site.local) == (path, local)

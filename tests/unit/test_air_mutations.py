@@ -173,6 +173,89 @@ class Kinds:
         ]
         return replaced(text, data.draw(st.sampled_from(places)).span(), "") if places else None
 
+    @staticmethod
+    def argument_word(file: str, data: st.DataObject) -> str | None:
+        """A letter of a kind, a key or an access word."""
+        text = text_of(file)
+        words = [
+            match
+            for row in argument_rows(text)
+            for match in re.compile(r'(?<!"air\.arg_name", )!"(air\.\w+)"').finditer(text, *row)
+        ]
+        word = data.draw(st.sampled_from(words))
+        at = data.draw(st.integers(word.start(1) + len("air."), word.end(1) - 1))
+        other = data.draw(st.sampled_from([one for one in "abcxyz" if one != text[at]]))
+        return replaced(text, (at, at + 1), data.draw(st.sampled_from([other, "", text[at] * 2])))
+
+    @staticmethod
+    def argument_number(file: str, data: st.DataObject) -> str | None:
+        """An argument's number, a location that another buffer has or none can have, a number of locations, a space."""
+        text = text_of(file)
+        rows = [text[slice(*row)] for row in argument_rows(text)]
+        taken = re.findall(r'"air\.location_index", i32 (\d+)', "\n".join(rows))
+        changes = []
+        for start, end in argument_rows(text):
+            for form, others in (
+                (r"!\{i32 (\d+)", ["77", "-1"]),
+                (r'"air\.location_index", i32 (\d+)', ["31", "-1", *taken]),
+                (r'"air\.location_index", i32 \d+, i32 (\d+)', ["0", "-1", "32"]),
+                (r'"air\.address_space", i32 (\d+)', ["0", "1", "2", "3"]),
+            ):
+                for match in re.compile(form).finditer(text, start, end):
+                    changes += [(match.span(1), other) for other in others if other != match[1]]
+        return replaced(text, *data.draw(st.sampled_from(changes)))
+
+    @staticmethod
+    def argument_key(file: str, data: st.DataObject) -> str | None:
+        """A kind, a location, an access word or an address space is left out."""
+        text = text_of(file)
+        keys = (
+            r'location_index", i32 \d+, i32 \d+',
+            r'address_space", i32 \d+',
+            r'(?:read|write)\w*"',
+            r'(?:buffer|thread\w*)"',
+        )
+        form = rf', !"air\.(?:{"|".join(keys)})'
+        places = [match for row in argument_rows(text) for match in re.compile(form).finditer(text, *row)]
+        return replaced(text, data.draw(st.sampled_from(places)).span(), "")
+
+    @staticmethod
+    def type_name(file: str, data: st.DataObject) -> str | None:
+        """The type of a position or an index, in the metadata."""
+        text = text_of(file)
+        form = re.compile(r'"air\.arg_type_name", !"(uint\d?)"')
+        places = [
+            match
+            for row in argument_rows(text)
+            if "air.thread" in text[slice(*row)]
+            for match in form.finditer(text, *row)
+        ]
+        place = data.draw(st.sampled_from(places)) if places else None
+        others = [
+            one for one in ("uint", "uint2", "uint3", "uint4", "ushort3", "int", "float") if place and one != place[1]
+        ]
+        return replaced(text, place.span(1), data.draw(st.sampled_from(others))) if place else None
+
+    @staticmethod
+    def parameter(file: str, data: st.DataObject) -> str | None:
+        """The type of a kernel's parameter."""
+        text = text_of(file)
+        (kernel,) = module_of(file).kernels
+        header = re.search(rf"^define void @{re.escape(kernel.symbol)}\((.*)$", text, re.MULTILINE)
+        assert header
+        types = r"ptr addrspace\(\d\)|<\d x i32>|\bi32\b"
+        places = list(re.compile(types).finditer(text, header.start(1), header.end(1)))
+        place = data.draw(st.sampled_from(places)) if places else None
+        others = [one for one in (*SPACES, "i64", "float", "<4 x i32>") if place and one != place[0]]
+        return replaced(text, place.span(), data.draw(st.sampled_from(others))) if place else None
+
+
+def argument_rows(text: str) -> list[tuple[int, int]]:
+    """Where the metadata of each argument stands that is bound to something."""
+    return [
+        match.span() for match in re.finditer(r'^!\d+ = !\{i32 \d+, !"air\.(?:buffer|thread)[^\n]*', text, re.MULTILINE)
+    ]
+
 
 KINDS = [name for name in vars(Kinds) if not name.startswith("_")]
 

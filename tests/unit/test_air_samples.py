@@ -66,7 +66,7 @@ def test_every_report_is_tested() -> None:
 
 
 def test_a_lost_address_space_names_the_way_to_it() -> None:
-    text = (FOLDER / "m01_retptr.ll").read_bytes().replace(b"metal.kernel", b"metal.other")
+    text = (FOLDER / "m01_retptr.ll").read_bytes().replace(b"metal.kernel", b"other.kernel")
     wrong = next(one for one in findings(text, verify=False) if one.rule == "AIR-A1")
     assert wrong.chain == (wrong.kernel,)
     assert wrong.callee.startswith("m01_retptr_adv")
@@ -80,9 +80,9 @@ define void @k(ptr addrspace(1) %a) { %s = alloca float %x = call float @one(ptr
 !0 = !{ptr @k, !1, !2}
 !1 = !{}
 !2 = !{!3}
-!3 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.address_space", i32 1}
+!3 = !{i32 0, !"air.buffer", !"air.location_index", i32 0, i32 1, !"air.read", !"air.address_space", i32 1}
 """
-    (fault,) = findings(deep, verify=False)
+    (fault,) = (one for one in findings(deep, verify=False) if not one.rule.startswith("AIR-W1"))
     assert (fault.rule, fault.chain, fault.kernel, fault.callee) == ("AIR-A1", ("k", "one", "two"), "k", "air.f")
 
 

@@ -14,7 +14,7 @@ from toolchain.errors import AirError, ProcessError
 # One emission takes 4 to 10 s on a machine that does nothing else; a hundred times that is no busy machine any more.
 TIMEOUT_S = 900.0
 
-_SHOWN_LINES = 6
+_SHOWN_LINES = 8
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,26 @@ def hung(error: ProcessError) -> str:
 
 
 def _last_words(text: str) -> str:
-    """The lines of a compiler's output that are errors or belong to none, without warnings and stack frames."""
+    """The lines of a compiler's output that are errors or belong to none, without warnings and stack frames.
+
+    Of an error's notes those are kept that say where a caller's source leads to it, and which constraint it breaks.
+    """
     kept: list[str] = []
-    skipping = False
+    skipping = after_error = after_constraint = False
     for line in text.splitlines():
-        if re.search(r": (warning|note): ", line):
+        note = re.search(r"^(\S.*:\d+:\d+): note: (.*)", line)
+        if note or re.search(r": (warning|note): ", line):
             skipping = True  # with the source lines that follow it
+            after_constraint = after_error and note is not None and note[2].startswith("constraint failed: ")
+            called = note is not None and note[1].startswith("/") and note[2].startswith("call expansion failed")
+            if note and after_error and (after_constraint or called):
+                kept.append(line if after_constraint else f"{note[1]}: note: call expansion failed")
+            after_error = after_error and note is not None
         elif re.search(r"\berror: |LLVM ERROR", line) or not (skipping or line[:1].isspace()):
-            skipping = bool(re.search(r"\S+:\d+:\d+: error: ", line))
+            skipping = after_error = re.search(r"\S+:\d+:\d+: error: ", line) is not None
+            after_constraint = False
             if re.match(r"\s*#\d+ |Stack dump|PLEASE submit|\d+\.\s|\[\d+:\d+", line) is None and line.strip():
                 kept.append(re.sub(r"^\S*/mojo: ", "", line.strip()))
+        elif after_constraint and line.strip().startswith("Apple: "):
+            kept.append(line.strip())  # of all targets that it lists, those of Metal
     return "; ".join(kept[:_SHOWN_LINES])

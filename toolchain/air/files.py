@@ -36,11 +36,13 @@ _TURN = 128
 
 @dataclass(frozen=True)
 class Unit:
-    """One module to check; `entry` is its place in a library, `kernel` the one kernel that it must have, if known."""
+    """One module to check; `entry` is its place in a library, `kernel` the one kernel that it must have, if known;
+    `from_mojo` is whether Mojo has just made it."""
 
     path: Path
     entry: metallib.Entry | None = None
     kernel: str | None = None
+    from_mojo: bool = False
 
     @property
     def name(self) -> str:
@@ -122,7 +124,7 @@ def examine(unit: Unit, policy: Policy, read: Source | None = None) -> tuple[Out
         return Outcome(unit.name, tuple(judged([_unreadable(unit, read.complaint)], policy))), None
     try:
         # The reader first: it has bounds, and refuses what is no text at all.
-        module = parse(read.text, file=unit.name)
+        module = parse(read.text, file=unit.name, from_mojo=unit.from_mojo)
     except AirError as error:
         return Outcome(unit.name, error=error), None
     complaint = None if read.printed else llvm.assembly_complaint(read.text)

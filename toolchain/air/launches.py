@@ -46,15 +46,22 @@ class Refusal:
 class Site:
     """A place in a program that launches or compiles a kernel, as far as the source tells.
 
-    `kernel` is the kernel's last name, '' where the source does not tell it; `parameters` its parameters as they
-    stand there; `generic` is whether they may stand for several sets, because something around them is generic.
+    `path` is the kernel with what it is a member of, imports resolved, dotted, '' where the source does not tell it;
+    `local` is whether that is in this very source; `parameters` its parameters as they stand there; `generic` is
+    whether they may stand for several sets, because something around them is generic.
     """
 
-    kernel: str
+    path: str
+    local: bool
     parameters: str
     line: int
     column: int
     generic: bool
+
+    @property
+    def kernel(self) -> str:
+        """The kernel's last name."""
+        return self.path.rpartition(".")[2]
 
 
 def strict(source: Source) -> tuple[Launch, ...]:
@@ -225,12 +232,13 @@ def _sites(source: Source, place: int) -> Iterator[Site]:
     if len(kernel) > 2 and kernel[1].is_operator("="):
         kernel = kernel[2:]
     generic = _is_generic(source, place)
-    for name, parameters, unbound in _resolve(source, kernel, ()):
-        yield Site(name, parameters, here.line, here.column, generic or unbound)
+    for path, parameters, unbound in _resolve(source, kernel, ()):
+        absolute, local = _member(source, path)
+        yield Site(absolute, local, parameters, here.line, here.column, generic or unbound)
 
 
 def _resolve(source: Source, kernel: Sequence[Token], seen: tuple[str, ...]) -> Iterator[tuple[str, str, bool]]:
-    """The (name, parameters, whether they are unknown) that an expression may stand for, through its aliases."""
+    """The (path, parameters, whether they are unknown) that an expression may stand for, through its aliases."""
     stem = list(kernel)
     parameters = ""
     if stem and stem[-1].is_operator("]"):
@@ -248,10 +256,31 @@ def _resolve(source: Source, kernel: Sequence[Token], seen: tuple[str, ...]) -> 
     meanings = [] if len(stem) > 1 or name in seen else list(_aliases(source, name))
     if not meanings:
         known = len(stem) > 1 or any(one.name == name for one in source.definitions) or _imported(source, name)
-        yield (name, parameters, False) if known else ("", parameters, True)
+        path = "".join(token.text for token in stem)
+        yield (path, parameters, False) if known else ("", parameters, True)
     for meaning in meanings:
         for found, inner, unknown in _resolve(source, meaning, (*seen, name)):
             yield found, inner + parameters, unknown
+
+
+def _member(source: Source, path: str) -> tuple[str, bool]:
+    """A path with its first name as the imports have it, and whether this source itself defines what it names.
+
+    A method that a struct has from a trait has the trait's name, so that only those that stand in the struct count.
+    """
+    first, _, rest = path.partition(".")
+    if not rest and any(one.name == first for one in source.definitions):
+        return path, True
+    for one in source.imports:
+        if one.bound == first:
+            # `import a.b` binds a, of which a.b is a member already.
+            names = [one.module.strip("."), one.name] if one.name or one.bound != one.module.split(".")[0] else [first]
+            return ".".join(name for name in (*names, rest) if name), False
+    for number, line in enumerate(source.lines):
+        if line.indent == 1 and line.tokens[0].is_name("struct") and line.tokens[1].text == first:
+            methods = {name.text for inner in source.block(number) if (name := defined(inner)) is not None}
+            return path, rest in methods
+    return path, False
 
 
 def _normal(found: Sequence[Token]) -> str:

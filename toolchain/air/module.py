@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from toolchain import _native
@@ -22,6 +22,8 @@ class FactKind(enum.IntEnum):
     WIDE_LOAD = 3
     DIVERGENT_TRAP = 4
     DIVERGENT_UNREACHABLE = 5
+    CONSTANT_STORE = 6
+    INTEGER_CAST = 7
 
 
 class Call(NamedTuple):
@@ -39,6 +41,7 @@ class Fact(NamedTuple):
     - address-space cast: the types from and to; `size` is 1 where null is cast
     - foreign type: a type that holds a number which Metal has not
     - flat access: where the flat pointer came from (`spilled`, `foreign`, `cast`, `unknown`, `local`)
+    - integer cast: the types of the pointer that became an integer, and of the one that this became
     - wide load: the type, how many extractvalues use it, its size in bytes
     """
 
@@ -87,7 +90,11 @@ class Global(NamedTuple):
 
 class Argument(NamedTuple):
     """An argument as a kernel's metadata has it. `kind` (`air.buffer`, ...) is empty where nothing is bound, `location`
-    and `address_space` are -1 where none is said; an array of buffers takes several `places`."""
+    and `address_space` are -1 where none is said; an array of buffers takes several `places`.
+
+    `access` is the word of it (`air.read`, ...), `type_name` the type in the source (`uint3`), `unknown` the first word
+    that is no key of an argument; each is empty where there is none. `conditional` is whether the argument is there
+    for some values of a function constant alone."""
 
     number: int
     kind: str
@@ -95,6 +102,10 @@ class Argument(NamedTuple):
     places: int
     address_space: int
     name: str
+    access: str
+    type_name: str
+    unknown: str
+    conditional: bool
 
     @property
     def buffer(self) -> bool:
@@ -113,7 +124,8 @@ class Kernel(NamedTuple):
 class Module(NamedTuple):
     """One module. `file` is its name in messages; of attributes, words and keys that start with `metal.` are kept, and
     sections; `metadata` holds, for each named metadata of AIR but the kernels, the first operands of its first node as
-    text. `from_mojo` is whether it is in Mojo's dialect of AIR: kernels carry the attribute `metal.kernel`."""
+    text, strings in quotes. `from_mojo` is whether it is in Mojo's dialect of AIR: functions carry attributes
+    `metal.…`, such as `metal.kernel`, or who parsed it knew."""
 
     file: str
     triple: str
@@ -147,8 +159,9 @@ _RECORDS = (Function, Call, Fact, Global, Argument, Kernel)
 _OTHER_ENTRIES = ("vertex", "fragment", "visible", "intersection", "mesh", "object", "extern")
 
 
-def parse(text: bytes, *, file: str) -> Module:
-    """The module in a text; `file` is its name in messages. The text is not trusted.
+def parse(text: bytes, *, file: str, from_mojo: bool = False) -> Module:
+    """The module in a text; `file` is its name in messages, `from_mojo` whether Mojo is known to have made it. The text
+    is not trusted.
 
     Raises AirError `file:line:column: ...` for a form that the reader does not know, or that Metal has no use for
     (indirect calls, invoke, callbr, variable arguments).
@@ -175,6 +188,11 @@ def parse(text: bytes, *, file: str) -> Module:
         metadata=metadata,
         kernels=kernels,
         text_bytes=len(text),
-        from_mojo=any(KERNEL_ATTRIBUTE in group for group in groups.values())
-        or any(KERNEL_ATTRIBUTE in one.attributes for one in functions.values()),
+        from_mojo=from_mojo
+        or any(map(_of_mojo, groups.values()))
+        or any(_of_mojo(one.attributes) for one in functions.values() if one.attributes),
     )
+
+
+def _of_mojo(attributes: Iterable[str]) -> bool:
+    return any(one.startswith("metal.") for one in attributes)

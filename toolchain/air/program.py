@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,8 +21,14 @@ from toolchain.air.syntax import Source
 from toolchain.errors import ProcessError
 from toolchain.progress import Progress
 
-# Mojo 1.1 and 1.2 cut what is readable of an entry's name after 27 to 31 characters, and add a hash.
+# Mojo 1.1 and 1.2 cut what is readable of an entry's name after 24 to 31 characters, and add a hash.
 HEAD = 24
+
+# Mojo 1.1 cuts the names of files off, too: of a longer symbol so many characters are kept, and a hash is added.
+FILE_HEAD = 64
+_FILE_HASH = re.compile(r"_[0-9a-f]{16}")
+_DEFINED = re.compile(r'^define void @(?:"([^"\n]+)"|([\w.$-]+))\(', re.MULTILINE)
+_NAMED = re.compile(r'^![0-9]+ = !{ptr @"?([^"\s,]+)"?, ![0-9]+, ![0-9]+', re.MULTILINE)
 
 HOST = "host"  # the program's own assembly; the compiler puts its name before every module's
 
@@ -73,26 +79,29 @@ def emit_program(
 def explained(program: Program, texts: dict[str, str]) -> tuple[Outcome, ...]:
     """Each file that the compiler wrote as a module, or a finding for what no launch explains.
 
-    `texts` is by file name, host_SYMBOL.ll. Of a kernel there may be as many modules as there are sets of
-    parameters at the places that launch it, any number where one of these is generic, and none where all are dead code.
+    `texts` is by file name, host_SYMBOL.ll. Every module takes a launch of its own, a kernel with a set of parameters
+    at the places that launch it: any number where one of these is generic, and none where all are dead code.
     """
     outcomes: list[Outcome] = []
-    seen: dict[tuple[str, str], int] = {}
+    explaining: dict[str, list[Site]] = {}
     for name, text in texts.items():
-        symbol = name.removeprefix(f"{HOST}_").removesuffix(".ll")
-        sites = [site for site in program.sites if explains(program, site, symbol)]
-        kernel = program.kernel(sites[0] if sites else None, sites[0].kernel if sites else symbol)
-        if wrong := _wrong(symbol, text, sites):
-            outcomes.append(Failed(kernel, wrong_module(kernel, *wrong), lasting=True))
+        stem = name.removeprefix(f"{HOST}_").removesuffix(".ll")
+        symbol = _symbol(stem, text)
+        sites = sorted(
+            (site for site in program.sites if explains(program, site, symbol or stem)),
+            key=lambda site: -len(_exactly(program, site, symbol or stem)),
+        )
+        kernel = program.kernel(sites[0] if sites else None, (sites[0].kernel if sites else "") or symbol or stem)
+        if symbol is None or not sites:
+            outcomes.append(Failed(kernel, wrong_module(kernel, *_wrong(symbol, stem, text)), lasting=True))
             continue
         outcomes.append(Emitted(kernel, symbol, text))
-        known = {(site.kernel, site.parameters) for site in sites}
-        if not any(site.generic for site in sites):
-            key = (kernel.name, "|".join(sorted(parameters for _, parameters in known)))
-            seen[key] = seen.get(key, 0) + 1
-            if seen[key] > len(known):
-                expected = f"at most {len(known)} of {kernel.name}, one for each set of parameters that is launched"
-                outcomes.append(Failed(kernel, wrong_module(kernel, expected, f"{symbol} as well"), lasting=True))
+        if symbol not in explaining and _each_has_its_own({**explaining, symbol: sites}):
+            explaining[symbol] = sites
+        else:
+            known = {(site.path, site.parameters) for site in sites}
+            expected = f"at most {len(known)} of {kernel.name}, one for each set of parameters that is launched"
+            outcomes.append(Failed(kernel, wrong_module(kernel, expected, f"{symbol} as well"), lasting=True))
     if not outcomes:
         kernel = program.kernel(program.sites[0] if program.sites else None, program.module)
         seen_words = "none: every launch is in code that the program does not reach"
@@ -102,13 +111,36 @@ def explained(program: Program, texts: dict[str, str]) -> tuple[Outcome, ...]:
 
 def explains(program: Program, site: Site, symbol: str) -> bool:
     """Whether a site's kernel may have this entry name: module and name in front, as far as they were not cut off."""
-    if not site.kernel:
+    if not site.path:
         return True  # what it launches is known to the compiler alone
-    wanted = _mangled(f"{program.module}_{site.kernel}")
-    local = any(one.name == site.kernel for one in program.source.definitions)
-    if local or symbol.startswith(wanted[:HEAD]):
-        return symbol.startswith(wanted[:HEAD])
-    return f"_{_mangled(site.kernel)}"[: HEAD // 2] in symbol  # a method, or imported from another module
+    if site.local or _exactly(program, site, symbol):
+        return _exactly(program, site, symbol) != ""
+    # Imported from a module that may itself import it, or the member of something that has another name.
+    return f"_{_mangled(site.kernel)}"[: HEAD // 2] in symbol
+
+
+def _exactly(program: Program, site: Site, symbol: str) -> str:
+    """How a site's kernel begins a symbol, by its full path; '' where it does not."""
+    wanted = _mangled(f"{program.module}_{site.path}" if site.local else site.path)
+    return wanted if site.path and symbol.startswith(wanted[:HEAD]) else ""
+
+
+def _each_has_its_own(explaining: Mapping[str, Sequence[Site]]) -> bool:
+    """Whether every symbol can be given a launch that no other has (a matching of the two, by augmenting paths)."""
+    taken: dict[tuple[str, str], str] = {}
+
+    def give(symbol: str, tried: set[tuple[str, str]]) -> bool:
+        for launch in dict.fromkeys((site.path, site.parameters) for site in explaining[symbol]):
+            if launch in tried:
+                continue
+            tried.add(launch)
+            if launch not in taken or give(taken[launch], tried):
+                taken[launch] = symbol
+                return True
+        return False
+
+    fixed = [symbol for symbol, sites in explaining.items() if not any(site.generic for site in sites)]
+    return all(give(symbol, set()) for symbol in fixed)
 
 
 def wrong_module(kernel: Kernel, expected: str, seen: str) -> AirFinding:
@@ -116,14 +148,26 @@ def wrong_module(kernel: Kernel, expected: str, seen: str) -> AirFinding:
     return kernel.finding(NAMES, expected, seen, "name the kernel at the launch, or report this as a bug")
 
 
-def _wrong(symbol: str, text: str, sites: Sequence[Site]) -> tuple[str, str] | None:
+def _symbol(stem: str, text: str) -> str | None:
+    """The entry that a module defines, where its file may have this name; None for a module of another, or of none."""
+    defined = [quoted or plain for quoted, plain in _DEFINED.findall(text)]
+    if stem in defined:
+        return stem
+    head, end = stem[:FILE_HEAD], stem[FILE_HEAD:]
+    fitting = [one for one in defined if len(one) > FILE_HEAD and one.startswith(head)]
+    if len(head) < FILE_HEAD or _FILE_HASH.fullmatch(end) is None:
+        return None
+    named = set(_NAMED.findall(text))
+    entries = [one for one in fitting if one in named] if len(fitting) > 1 else fitting
+    return entries[0] if len(entries) == 1 else None
+
+
+def _wrong(symbol: str | None, stem: str, text: str) -> tuple[str, str]:
     if not text.strip():
-        return f"a module for {symbol}", "an empty file"
-    if re.search(rf"^define void @\"?{re.escape(symbol)}\"?\(", text, re.MULTILINE) is None:
-        return f"a module that defines {symbol}, as its file says", "no such definition"
-    if not sites:
-        return "modules of kernels that the program launches", f"{symbol}, which no launch explains"
-    return None
+        return f"a module for {stem}", "an empty file"
+    if symbol is None:
+        return f"a module that defines {stem}, as its file says", "no such definition"
+    return "modules of kernels that the program launches", f"{symbol}, which no launch explains"
 
 
 def _one_by_one(
@@ -166,10 +210,21 @@ def _one_by_one(
             )
             outcomes.append(Failed(kernel, finding, lasting))
     if not any(isinstance(one, Failed) for one in outcomes):
-        kernel = program.kernel(None, program.module)
+        kernel = at_fault(program, wrong)
         finding = kernel.finding(MADE, "a program that mojo builds", wrong, "mend what it reports")
         outcomes.append(Failed(kernel, finding, lasting))
     return tuple(outcomes)
+
+
+def at_fault(program: Program, wrong: str) -> Kernel:
+    """What the compiler's message is about: the launch at the place in this source that it names last, or the program
+    at that place."""
+    named = re.findall(rf"{re.escape(str(program.path))}:(\d+):(\d+): (?:error|note): ", wrong)
+    if not named:
+        return program.kernel(None, program.module)
+    line, column = map(int, named[-1])
+    name = next((site.kernel for site in program.sites if site.line == line and site.kernel), program.module)
+    return Kernel(name, program.module, program.search, program.shown, line, column)
 
 
 def explains_failure(program: Program, site: Site, wrong: str) -> bool:

@@ -22,6 +22,18 @@ SUFFIXES = (".mojo", ".🔥")
 PACKAGES = (".mojopkg", ".mojoc")  # compiled: nothing is imported from them that is not in them
 
 
+# Names that mean something else at an import, whatever stands in a folder.
+LIBRARIES = ("max", "std")
+KEYWORDS = frozenset(
+    (
+        *("False", "None", "True", "alias", "and", "as", "break", "comptime", "continue"),
+        *("def", "elif", "else", "except", "finally", "fn", "for", "from", "if"),
+        *("import", "in", "is", "not", "or", "pass", "raise", "return", "struct"),
+        *("trait", "try", "var", "while", "with"),
+    )
+)
+
+
 @dataclass(frozen=True)
 class Reached:
     """Digests of the files that were found, and the places that hold none; absolute paths."""
@@ -59,6 +71,14 @@ def place_of(module: Path) -> Place:
         raise AirError(
             f"{module}: expected a module that Mojo can import, seen the name {odd[0]!r}",
             hint="rename it: letters, digits and _, no digit first",
+            details={"file": str(module)},
+        )
+    taken = [part for part in parts if part in KEYWORDS] + [part for part in parts[:1] if part in LIBRARIES]
+    if taken:
+        meaning = "a word of the language" if taken[0] in KEYWORDS else "a library of Mojo's own"
+        raise AirError(
+            f"{module}: expected a module that Mojo can import, seen the name {taken[0]!r}, {meaning}",
+            hint="rename it",
             details={"file": str(module)},
         )
     return Place(root, ".".join(parts))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from toolchain.air.config import Project
     from toolchain.air.files import Outcome, Unit
     from toolchain.air.reach import Reached
-    from toolchain.air.rules.checking import AirFinding, KernelSummary, Policy
+    from toolchain.air.rules.checking import AirFinding, Allowance, KernelSummary, Policy
 
 _COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
 _MOST_ROWS = 60
@@ -44,6 +44,8 @@ class Run:
     errors: tuple[AirError, ...]
     fail_on: Severity
     profiles: tuple[str, ...]
+    unused: tuple[Allowance, ...] = ()
+    """What the project allows and nothing is found of, where all of the project was checked."""
 
     def fails(self, finding: AirFinding) -> bool:
         """Whether the check fails because of a finding."""
@@ -121,7 +123,12 @@ def air(
     asked = _with_profiles(config.load(project), profiles)
     known = baselines.load(baseline) if baseline else None
     number = jobs or cores.usable()
-    sources, rest = _parted(paths or _project_paths(asked))
+    sources, rest = _parted(_each_once(paths or _project_paths(asked)))
+    for written in (save_baseline, output):
+        if written is not None:
+            _not_over(written, (*sources, *rest, project / config.FILE_NAME))
+    if save_baseline is not None and os.path.lexists(save_baseline):
+        baselines.load(save_baseline)
     todo, errors = _units(rest, files.units)
     outcomes = _checked(todo, asked.policy, number, quiet=settings.quiet)
     made = _mojo(settings, sources, asked, target, number) if sources else Mojo()
@@ -142,10 +149,19 @@ def air(
         fail_on=fail_on or asked.fail_on,
         profiles=asked.policy.profiles,
     )
+    if not paths and not run.errors:
+        run = replace(run, unused=_unused(asked.policy, run.findings))
     if save_baseline:
-        _write(save_baseline, baselines.dump(kernels).encode())
+        try:
+            _save(save_baseline, run)
+        except AirError as error:
+            run = replace(run, errors=(*run.errors, error))
     if graph is not None and output is not None:
-        _draw(graph, output, todo, outcomes, asked.policy)
+        try:
+            _not_over(output, [Path(file) for one in made.made_of for file in one.files])
+            _draw(graph, output, todo, outcomes, asked.policy)
+        except AirError as error:  # what was found is said all the same
+            run = replace(run, errors=(*run.errors, error))
     _PRINTERS["json" if settings.json else form](run, replace(settings, quiet=settings.quiet or not summary))
     if run.ok and made.made_of and not (rest or baseline or save_baseline or graph):
         named = [os.path.abspath(path) for path in (project / config.FILE_NAME, *sources)]  # noqa: PTH100
@@ -179,6 +195,45 @@ def _with_profiles(asked: Project, profiles: Sequence[str]) -> Project:
     return replace(asked, policy=replace(asked.policy, profiles=every))
 
 
+def _unused(policy: Policy, findings: Sequence[AirFinding]) -> tuple[Allowance, ...]:
+    return tuple(one for one in policy.allowances if not any(map(one.covers, findings)))
+
+
+def _each_once(paths: Sequence[Path]) -> list[Path]:
+    """The paths without those that lead to a file that an earlier one leads to."""
+    first: dict[object, Path] = {}
+    for path in paths:
+        try:
+            state = path.stat()
+            first.setdefault((state.st_dev, state.st_ino), path)
+        except OSError:  # said where it is read
+            first.setdefault(path, path)
+    return list(first.values())
+
+
+def _not_over(written: Path, read: Sequence[Path]) -> None:
+    """Raises AirError where what is to be written would replace a file that is read."""
+    for path in read:
+        try:
+            same = written.samefile(path)
+        except OSError:  # one of them is not there
+            continue
+        if same:
+            raise AirError(
+                f"{written}: expected another place to write to, seen a file that this check reads",
+                hint="name a file of its own",
+                details={"file": str(written)},
+            )
+
+
+def _save(path: Path, run: Run) -> None:
+    from toolchain.air import baseline as baselines
+
+    if run.errors:
+        raise AirError(f"{path}: not written: a baseline of some files alone would compare no others")
+    _write(path, baselines.dump(run.kernels).encode())
+
+
 def _parted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Mojo sources, and the others."""
     from toolchain.air.reach import SUFFIXES
@@ -205,7 +260,7 @@ def _mojo(settings: Settings, sources: Sequence[Path], asked: Project, target: s
             )
         except AirError as error:
             return Mojo(errors=[error])
-    units = [files.Unit(kept.module_file(cache, one.text), kernel=one.symbol) for one in made.modules]
+    units = [files.Unit(kept.module_file(cache, one.text), kernel=one.symbol, from_mojo=True) for one in made.modules]
     questions = [verdicts.question(one, asked.policy) for one in made.modules]
     outcomes = [verdicts.load(cache, one) for one in questions]
     missing = [at for at, one in enumerate(outcomes) if one is None]
@@ -334,6 +389,8 @@ def _text(run: Run, settings: Settings) -> None:
         if not (settings.quiet and not run.fails(finding)):
             _print_finding(finding, mend=(finding.rule, finding.hint) not in told)
             told.add((finding.rule, finding.hint))
+    for one in run.unused:
+        say(f"note    [[air.allow]] {escaped(one.about)} allows nothing: no finding is of it")
     if run.kernels and not settings.quiet:
         _print_summary(run.kernels)
     for error in run.errors:
@@ -392,6 +449,7 @@ def _json(run: Run, settings: Settings) -> None:
             "counts": {**{word: run.count(word) for word in _COLOURS}, "allowed": allowed},
             "findings": [one.to_json() for one in run.findings],
             "kernels": [row.to_json() for row in run.kernels],
+            "unused_allowances": [one.about for one in run.unused],
             "unreadable": [error.to_json() for error in run.errors],
         }
     )

@@ -50,7 +50,7 @@ def install(settings: Settings, names: tuple[str, ...], profile: str, force: boo
     names = tuple(dict.fromkeys(names))
     asked = str(settings.pins_file) if settings.pins_file is not None else None
     states = {name: warm.state(asked, name, profile) for name in names}
-    found = None if force else _all_current(settings, profile, states)
+    found = None if force or warm.is_overridden(asked) else _all_current(settings, profile, states)
     if found is not None:
         _report(settings, found)
         return
@@ -118,10 +118,15 @@ def _present(toolchain: Toolchain) -> str:
     return f"{toolchain.label} is installed in {escaped(str(toolchain.root))}"
 
 
-def _pinned_keys(settings: Settings, pins: PinSet) -> dict[Sha256, str]:
-    """The keys of the roots that the pins in use would make on this machine, and the names of their pins."""
+def _pinned_keys(settings: Settings, pins: PinSet, name: str | None = None) -> dict[Sha256, str]:
+    """The keys of the roots that the pins in use would make on this machine, and the names of their pins.
+
+    With `name` of those alone. Raises PatchError where a pin's patches cannot be read.
+    """
     keys: dict[Sha256, str] = {}
     for pin in pins.pins:
+        if name not in (None, pin.name):
+            continue
         patches = patch.load(pin_files(settings).patches / pin.name)
         for profile in pin.profiles:
             keys[operation.key_of(pin, profile, host(), patches)] = pin.name
@@ -131,6 +136,15 @@ def _pinned_keys(settings: Settings, pins: PinSet) -> dict[Sha256, str]:
 def _is_pinned(toolchain: Toolchain, keys: Collection[Sha256]) -> bool:
     """Whether a root is what the pins in use would make; what was built here is no pin's."""
     return toolchain.record.host is not None or toolchain.record.key in keys
+
+
+def _is_pinned_now(settings: Settings, pins: PinSet, toolchain: Toolchain) -> bool:
+    """Whether a root is what the pins in use would make, as far as their patches can be read."""
+    try:
+        keys = _pinned_keys(settings, pins, toolchain.record.name)
+    except PatchError:
+        keys = {}
+    return _is_pinned(toolchain, keys)
 
 
 def _touched(toolchain: Toolchain) -> str:
@@ -236,9 +250,12 @@ def env(settings: Settings, name: str, profile: str | None, shell: bool, cmake: 
         raise fault
     if installed.is_touched(toolchain) and not settings.quiet:
         say(f"{toolchain.root}: {_touched(toolchain)}", err=True)
+    pinned = pins is not None and _is_pinned_now(settings, pins, toolchain)
+    if pins is not None and not pinned:
+        say(f"warning: {toolchain.label} in {toolchain.root} is not what is pinned now", fg="yellow", err=True)
     wanted = toolchain.environment()
     if settings.json:
-        document.show({"root": str(toolchain.root), **wanted.to_json()})
+        document.show({"root": str(toolchain.root), "pinned": pinned, **wanted.to_json()})
     else:
         text = environment.as_cmake(wanted) if cmake else environment.as_shell(wanted)
         say_bytes(os.fsencode(text))

@@ -73,6 +73,8 @@ def _nothing_to_install(arguments: list[str]) -> bool:
     profile = _last(options, "--profile") or DEFAULT_PROFILE
     toolchains = locations.toolchains_folder(_last(options, "--root"))
     pins_file = locations.pins_file(_last(options, "--pins"))
+    if is_overridden(pins_file):
+        return False
     said = []
     for name in names:
         kept = current(toolchains, name, profile, state(pins_file, name, profile))
@@ -145,7 +147,8 @@ def native_state(pins_file: str | None, choice: str, inputs: str) -> str:
 def current_native(toolchains: str, pins_file: str | None, choice: str) -> Receipt | None:
     """The receipt of a build whose inputs and result are as they were; None where anything is not."""
     kept = receipt.read(native_receipt(toolchains, choice))
-    if kept is None:
+    place = choice.split("\0")[3]
+    if kept is None or is_overridden(pins_file) or not (place == kept.root or _is_in(kept, toolchains)):
         return None
     inputs = kept.state.partition("\n")[0]
     if kept.state != native_state(pins_file, choice, inputs) or not tree_stat.unchanged(kept.root, kept.digest):
@@ -156,9 +159,19 @@ def current_native(toolchains: str, pins_file: str | None, choice: str) -> Recei
 def current(toolchains: str, name: str, profile: str, state_now: str) -> Receipt | None:
     """The receipt of an installation whose inputs and files are as they were; None where anything is not."""
     kept = receipt.read(receipt_path(toolchains, name, profile))
-    if kept is None or kept.state != state_now or not tree_stat.unchanged(kept.root, kept.digest):
+    if kept is None or kept.state != state_now or not _is_in(kept, toolchains):
         return None
-    return kept
+    return kept if tree_stat.unchanged(kept.root, kept.digest) else None
+
+
+def _is_in(kept: Receipt, toolchains: str) -> bool:
+    """Whether a receipt is for a root that stands beside it: that of a copied folder is for the original's."""
+    return os.path.dirname(kept.root) == toolchains
+
+
+def is_overridden(pins_file: str | None) -> bool:
+    """Whether there is a local file that may override pins: it is named at every use, which the warm path does not."""
+    return os.path.lexists(locations.pin_files(pins_file)[1])
 
 
 def receipt_path(toolchains: str, name: str, profile: str) -> str:

@@ -278,3 +278,18 @@ def unset_rows_are_refused(rig: Rig) -> None:
             work.bind(pipeline)
             work.dispatch(1)
         commands.release()
+
+
+@case
+def submissions_wait_for_room(rig: Rig) -> None:
+    """Each in flight holds memory of the driver: the 65th waits for the first."""
+    rig.busy(zeros(rig.device, 256))
+    target = zeros(rig.device, 4)
+    most = 0
+    for _ in range(100):
+        with rig.device.encoder() as commands:
+            commands.clear_buffer(target)
+        submitted, passed = rig.device.fences
+        most = max(most, submitted - passed)
+    assert most <= 64, f"{most} in flight"
+    rig.device.wait(WAIT_S)

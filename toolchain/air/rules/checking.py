@@ -24,6 +24,12 @@ class Allowance:
     callee: str | None
     reason: str
 
+    @property
+    def about(self) -> str:
+        """What it is for, as messages show it."""
+        said = [("kernel", self.kernel), ("callee", self.callee)]
+        return " ".join([self.rule, *(f"{name} {value!r}" for name, value in said if value is not None)])
+
     def covers(self, finding: AirFinding) -> bool:
         """Whether it is about this finding."""
         return (

@@ -16,7 +16,7 @@ from toolchain.air.rules.profiles import (
 )
 from toolchain.air.rules.rule import AirFinding, rule
 from toolchain.air.rules.subject import Subject
-from toolchain.air.rules.versions import air_version, language_version, target_of
+from toolchain.air.rules.versions import air_version, language_version, target_of, unread
 from toolchain.rules.rule import Severity
 
 
@@ -27,7 +27,8 @@ from toolchain.rules.rule import Severity
     "opened there.",
     mend="Emit for the oldest system that is demanded, or demand a newer one.",
     source=SYSTEMS_SOURCE,
-    limits="Only of macOS. What the host could still ask the system for is not seen.",
+    limits="Only of macOS: a module of another system, and one whose versions cannot be read, fails. What the host "
+    "could still ask the system for is not seen.",
 )
 def loads(subject: Subject) -> Iterator[AirFinding]:
     """Versions of AIR and of the language, and the deployment target."""
@@ -37,7 +38,9 @@ def loads(subject: Subject) -> Iterator[AirFinding]:
     module = subject.module
     air, language, target = air_version(module), language_version(module), target_of(module)
     for system in systems:
-        wrong = []
+        wrong = [(f"a !{name} that can be read", problem) for name, problem in unread(module)]
+        if target is None:
+            wrong.append(("a triple of macOS", module.triple or "none"))
         if air and air > system.air:
             wrong.append((f"AIR {_words(system.air)} or older", f"AIR {_words(air)}"))
         if language and language > system.language:
@@ -109,7 +112,11 @@ def limits(subject: Subject) -> Iterator[AirFinding]:
                 "textures": (sum(one.places for one in kernel.arguments if one.kind == "air.texture"), gpu.textures),
                 "samplers": (sum(one.places for one in kernel.arguments if one.kind == "air.sampler"), gpu.samplers),
                 "buffers of constant memory": (
-                    sum(one.places for one in kernel.arguments if one.buffer and one.address_space == 2),
+                    sum(
+                        one.places
+                        for one in kernel.arguments
+                        if one.buffer and one.address_space == 2 and not one.conditional
+                    ),
                     gpu.constant_buffers,
                 ),
             }

@@ -14,6 +14,10 @@ _SOURCE = (
     "by GPUCompiler.jl src/metal.jl (air.kernel)"
 )
 
+_RAISES = ": its `def` has `raises`"
+_INSIDE = ("private", "internal", "available_externally")
+"""Linkages whose symbols no linker sees."""
+
 
 @rule(
     "AIR-C1",
@@ -30,9 +34,9 @@ def present(subject: Subject) -> Iterator[AirFinding]:
 
 @rule(
     "AIR-C2",
-    "the metadata names a function that the module defines",
-    why="Metal takes the entry by this symbol; one that is missing or only declared makes an empty library or a "
-    "linker error.",
+    "the metadata names a function that the module defines and exports",
+    why="Metal takes the entry by this symbol; one that is missing, only declared, or of a linkage that ends at the "
+    "module makes an empty library or a linker error.",
     mend="Report it to the compiler: metadata and definition must carry the same symbol.",
     source=_SOURCE,
 )
@@ -48,6 +52,14 @@ def complete(subject: Subject) -> Iterator[AirFinding]:
                 seen="none" if function is None else "a declaration",
                 line=function.line if function else 0,
             )
+        elif function is not None and function.linkage in _INSIDE:
+            yield subject.finding(
+                "AIR-C2",
+                expected=f"a definition of {kernel.symbol} that other modules see",
+                seen=f"{function.linkage} linkage",
+                line=function.line,
+                function=function.name,
+            )
         if kernel.symbol in seen:
             yield subject.finding("AIR-C2", expected=f"{kernel.symbol} once", seen="two kernels of that symbol")
         seen.add(kernel.symbol)
@@ -60,7 +72,8 @@ def complete(subject: Subject) -> Iterator[AirFinding]:
     "so linkage does not tell them apart; where mark and metadata differ, another function would be launched.",
     mend="Report it to the compiler.",
     source="observed with mojo 1.2.0 (k46)",
-    limits="Mojo's dialect only: Apple's own modules carry no such attribute.",
+    limits="Mojo's dialect only, which is what was just made from .mojo, and what has any attribute `metal.…`: Apple's "
+    "own modules carry none.",
 )
 def marked(subject: Subject) -> Iterator[AirFinding]:
     """Attribute and metadata, both ways."""
@@ -104,8 +117,10 @@ def expected(subject: Subject) -> Iterator[AirFinding]:
 @rule(
     "AIR-C5",
     "a kernel's metadata is whole and fits its parameters",
-    why="Metal binds arguments by this table: with a row too few or too many, each argument behind it is another's.",
-    mend="Report it to the compiler.",
+    why="Metal binds arguments by this table: with a row too few or too many, each argument behind it is another's. A "
+    "kernel returns nothing: Mojo makes one that `raises` return whether it did.",
+    mend="Take `raises` out of a kernel that returns i1, and handle its errors there; report anything else to the "
+    "compiler.",
     source=_SOURCE,
 )
 def whole(subject: Subject) -> Iterator[AirFinding]:
@@ -130,11 +145,12 @@ def whole(subject: Subject) -> Iterator[AirFinding]:
                 line=function.line,
                 function=function.name,
             )
+        raises = subject.module.from_mojo and function.result == "i1"
         if function.result != "void":
             yield subject.finding(
                 "AIR-C5",
                 expected="a kernel that returns void",
-                seen=f"{function.result} of {kernel.symbol}",
+                seen=f"{function.result} of {kernel.symbol}{_RAISES if raises else ''}",
                 line=function.line,
                 function=function.name,
             )

@@ -11,18 +11,35 @@ from toolchain.air.rules.profiles import SYSTEMS, System, Version
 
 _TRIPLE = re.compile(r"air64(?:_v(\d)(\d+))?-apple-([a-z]+)(\d+)\.(\d+)(?:\.\d+)?")
 
+VERSION = "air.version"
+LANGUAGE_VERSION = "air.language_version"
+
 SYSTEM_OF: dict[Version, System] = {one.air: one for one in SYSTEMS.values()}
 """By AIR version, the first system that loads it."""
 
+NEWEST = max(SYSTEMS.values(), key=lambda one: one.air)
+
 
 def air_version(module: Module) -> Version | None:
-    """`!air.version`."""
-    return _version(module, "air.version", 0)
+    """`!air.version`; None where it is not there, or not three numbers."""
+    return _numbers(module.metadata.get(VERSION, ()))
 
 
 def language_version(module: Module) -> Version | None:
-    """`!air.language_version`."""
-    return _version(module, "air.language_version", 1)
+    """`!air.language_version`; None where it is not there, or not `"Metal"` and three numbers."""
+    first, *numbers = module.metadata.get(LANGUAGE_VERSION, ()) or ("",)
+    return _numbers(tuple(numbers)) if first == '"Metal"' else None
+
+
+def unread(module: Module) -> list[tuple[str, str]]:
+    """The names of the versions that a module does not say so that they can be read, each with what it has."""
+    found = {VERSION: air_version(module), LANGUAGE_VERSION: language_version(module)}
+    return [(name, _shown(module, name)) for name, version in found.items() if version is None]
+
+
+def _shown(module: Module, name: str) -> str:
+    words = module.metadata.get(name)
+    return "none" if words is None else f"!{{{', '.join(words)}}}"
 
 
 @dataclass(frozen=True)
@@ -51,11 +68,6 @@ def target_of(module: Module) -> Version | None:
     return triple.macos if triple else None
 
 
-def _version(module: Module, name: str, first: int) -> Version | None:
-    """Two numbers of a node in named metadata."""
-    return _numbers(module.metadata.get(name, ())[first : first + 2])
-
-
 @functools.lru_cache(maxsize=64)
 def _numbers(words: tuple[str, ...]) -> Version | None:
-    return (int(words[0]), int(words[1])) if len(words) == 2 and all(map(str.isdecimal, words)) else None
+    return (int(words[0]), int(words[1])) if len(words) == 3 and all(map(str.isdecimal, words)) else None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Iterator, Mapping
 
 from toolchain.air.module import Fact, FactKind
 from toolchain.air.rules.rule import AirFinding, rule
 from toolchain.air.rules.subject import Subject
-from toolchain.air.rules.versions import SYSTEM_OF, air_version, language_version, triple_of
+from toolchain.air.rules.versions import NEWEST, SYSTEM_OF, air_version, language_version, triple_of, unread
 from toolchain.rules.rule import Severity
 
 _FROM_DEVICE = {
@@ -246,6 +248,12 @@ def versions(subject: Subject) -> Iterator[AirFinding]:
         yield subject.finding(
             "AIR-W8", expected=f"AIR {said[0]}.{said[1]}, as the triple says", seen=f"!air.version {air[0]}.{air[1]}"
         )
+    if air and target and air > NEWEST.air and target[0] <= NEWEST.macos:
+        yield subject.finding(
+            "AIR-W8",
+            expected=f"a macOS after {NEWEST.macos}, which loads AIR {NEWEST.air[0]}.{NEWEST.air[1]} at most",
+            seen=f"!air.version {air[0]}.{air[1]}, and macOS {target[0]}.{target[1]} in the triple",
+        )
     system = SYSTEM_OF.get(air) if air else None
     if air is None or system is None:
         return
@@ -261,6 +269,24 @@ def versions(subject: Subject) -> Iterator[AirFinding]:
             expected=f"macOS {system.macos} or newer, which AIR {air[0]}.{air[1]} needs",
             seen=f"macOS {target[0]}.{target[1]} in the triple",
         )
+
+
+@rule(
+    "AIR-W10",
+    "the module says its versions",
+    severity=Severity.WARNING,
+    why="Metal tells by them how to read the module, and which systems load it; without one of them, or with one that "
+    "is no version, nothing can be said of where it runs.",
+    mend="Report it to the compiler; `!air.version` is three numbers, `!air.language_version` the word Metal and three "
+    "numbers.",
+    source="observed: all modules of mlx.metallib 0.32.4 and all samples of Mojo have both; written so by "
+    "GPUCompiler.jl src/metal.jl",
+    limits="An error of AIR-P1 where a system is demanded.",
+)
+def unsaid(subject: Subject) -> Iterator[AirFinding]:
+    """What of the two is not there, or not in the form."""
+    for name, problem in unread(subject.module):
+        yield subject.finding("AIR-W10", expected=f"!{name} in the form that Metal reads", seen=problem)
 
 
 @rule(
@@ -286,6 +312,54 @@ def casts_to_specific(subject: Subject) -> Iterator[AirFinding]:
                 function=function.name,
                 severity=Severity.NOTE if fact.size else Severity.WARNING,
             )
+
+
+@rule(
+    "AIR-W11",
+    "no pointer changes its address space by way of an integer",
+    severity=Severity.WARNING,
+    why="Address spaces are disjoint: the number of a place in one of them is another place, or none, in another.",
+    mend="Keep the pointer; index it instead of computing with its address.",
+    source="GPUCompiler.jl src/metal.jl, is_valid_addr_space_cast; observed: LLVM's reader of bitcode mends a lost "
+    "address space so (k09); no module of mlx.metallib 0.32.4 turns a pointer into an integer",
+    limits="Where the integer is the very one that the pointer became, in one function.",
+)
+def casts_by_integers(subject: Subject) -> Iterator[AirFinding]:
+    """inttoptr of a ptrtoint of another address space."""
+    for function, fact in subject.facts(FactKind.INTEGER_CAST):
+        yield subject.finding(
+            "AIR-W11",
+            expected=f"{fact.first} again",
+            seen=f"{fact.second} of an integer that was {fact.first}",
+            line=fact.line,
+            function=function.name,
+        )
+
+
+@rule(
+    "AIR-W12",
+    "the data layout is Metal's",
+    severity=Severity.WARNING,
+    why="Sizes and places of fields follow from it: of another one, kernel and host mean different bytes.",
+    mend="Emit the module for Metal; do not change its data layout.",
+    source="observed: one and the same in all modules of mlx.metallib 0.32.4 for macOS 15 and 26 and in all samples of "
+    "Mojo",
+    limits="Byte order and pointers alone; what else a layout says is not compared.",
+)
+def layouts(subject: Subject) -> Iterator[AirFinding]:
+    """Little-endian, with pointers of 64 bits."""
+    layout = subject.module.data_layout
+    if not _is_metals(layout):
+        yield subject.finding(
+            "AIR-W12", expected="a data layout of e and p:64:64:64, as Metal's is", seen=layout or "none"
+        )
+
+
+@functools.lru_cache(maxsize=64)
+def _is_metals(layout: str) -> bool:
+    parts = layout.split("-")
+    pointers = [one for one in parts if re.match(r"p\d*:", one)]
+    return "e" in parts and all(one.split(":")[1:2] == ["64"] for one in pointers)
 
 
 def copies_of(subject: Subject, kernel: str) -> Mapping[str, int]:

@@ -21,10 +21,11 @@ import stat
 import tarfile
 from collections.abc import Sequence
 from dataclasses import replace
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
-from toolchain.digest import Sha256
+from toolchain.digest import READ_SIZE_BYTES, Sha256
 from toolchain.errors import ArchiveError, CacheError, DigestMismatchError
 from toolchain.files import TOO_LARGE_HINT, open_regular
 from toolchain.sources.cache.records import Record
@@ -170,6 +171,7 @@ def read_bundle(source: Path, store: Store) -> tuple[Sha256, ...]:
     try:
         with open_regular(source) as file, tarfile.open(fileobj=file, mode="r:") as tar:
             archives, records, attestations = _members(source, tar)
+            _require_end(source, file, tar.offset)
             for sha256, member in sorted(archives.items()):
                 data = tar.extractfile(member)
                 if data is None:
@@ -184,6 +186,14 @@ def read_bundle(source: Path, store: Store) -> tuple[Sha256, ...]:
         raise ArchiveError(f"{source}: not a bundle of this program: {error}") from error
     except OSError as error:
         raise CacheError(f"cannot read {source}: {error.strerror or error}", details={"path": str(source)}) from error
+
+
+def _require_end(source: Path, file: FileIO, offset: int) -> None:
+    """Raise ArchiveError where anything but the zeros that a tar ends with comes from `offset` on."""
+    file.seek(offset)
+    while piece := file.read(READ_SIZE_BYTES):
+        if any(piece):
+            raise ArchiveError(f"{source}: something follows the end of the archives: it is no bundle of this program")
 
 
 def _members(

@@ -79,8 +79,11 @@ def ask(kind: IndexKind, package: str, version: str, location: IndexLocation, se
         files = _ask_nuget(package, version, location, session)
     for file in files:
         for url in (file.url, file.attestation or file.url):
-            if location.url.startswith("https:") and not url.startswith("https:"):
-                raise ValueError(f"it serves {file.name} over {urlsplit(url).scheme}")
+            scheme = urlsplit(url).scheme
+            # A server has no say in which files of this machine are read.
+            is_allowed = scheme in ("http", "https") if location.folder is None else True
+            if not is_allowed or (location.url.startswith("https:") and scheme != "https"):
+                raise ValueError(f"it serves {file.name} over {scheme}")
     return Listing(tuple(Offered(file, location) for file in files), "" if files else nothing, answered)
 
 

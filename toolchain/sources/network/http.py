@@ -20,6 +20,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 from toolchain import addresses
 from toolchain.addresses import without_credentials
+from toolchain.files import open_regular
 from toolchain.sources.network.failure import TransferError, failed, proxy_for, reason_of, refused
 
 if TYPE_CHECKING:
@@ -311,7 +312,7 @@ class _FileBody:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close()
+        self._file = open_regular(path)  # closed by close()
         self.stated_bytes: int | None = path.stat().st_size
         self.delimited = True
 

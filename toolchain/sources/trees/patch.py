@@ -57,6 +57,10 @@ class Patch:
         return f"{self.path.parent.name}/{self.path.name}"
 
 
+_WITHOUT_DATA = "the patch lacks the bytes of a binary file: make it with git diff --binary"
+_ALREADY = "upstream has taken it, or another patch holds it, too: remove it"
+
+
 def load(folder: Path) -> tuple[Patch, ...]:
     """The patches `NNNN-name.patch` in a pin's folder, in the order of their numbers; none where nothing stands there.
 
@@ -140,7 +144,7 @@ def apply(patch: Patch, root: Path) -> PatchEffect:
     for file in files:
         _check_links(patch, root, file)
     names = sorted({name for file in files for name in (file.old, file.new) if name is not None})
-    before = {name: _state(root, name) for name in names}
+    before = {name: _state(patch, root, name) for name in names}
     standing = _snapshot(root)
 
     listed = _git(patch, root, "--numstat", "-z").stdout.split(b"\0")
@@ -157,7 +161,7 @@ def apply(patch: Patch, root: Path) -> PatchEffect:
             hint="git would skip part of it in silence; is the tree inside a repository that git may see?",
         )
 
-    after = {name: _state(root, name) for name in names}
+    after = {name: _state(patch, root, name) for name in names}
     changes = []
     for file in files:
         for name in dict.fromkeys((file.old, file.new)):
@@ -233,9 +237,7 @@ def _local_fault(completed: Completed) -> OSError | None:
 
 def _not_applied(patch: Patch, root: Path, files: Sequence[Touched], completed: Completed) -> PatchError:
     if _git(patch, root, "--reverse", "--check").status == 0:
-        return PatchError(
-            f"{patch.path}: is already in the tree", hint=_made_for(patch), details={"patch": str(patch.path)}
-        )
+        return PatchError(f"{patch.path}: is already in the tree", hint=_ALREADY, details={"patch": str(patch.path)})
     text = completed.stderr.decode("utf-8", "replace").strip()
     place = ""
     failed = _FAILED_AT.search(text)
@@ -246,7 +248,7 @@ def _not_applied(patch: Patch, root: Path, files: Sequence[Touched], completed: 
         number = hunks.index(line) + 1 if line in hunks else None
         place = f" at {name}:{line}" + (f" (hunk {number} of {len(hunks)})" if number else "")
         details |= {"file": name, "line": line, "hunk": number}
-    hint = _made_for(patch)
+    hint = _WITHOUT_DATA if "without full index line" in text else _made_for(patch)
     crlf = [name for file in files if (name := file.old) and _has_crlf(root / name) != (b"\r\n" in patch.data)]
     if crlf:
         hint = f"the lines of {crlf[0]} and those of the patch end differently (CRLF and LF); {hint}"
@@ -272,17 +274,17 @@ def _check_others(
             )
 
 
-def _state(root: Path, name: str) -> _State:
+def _state(patch: Patch, root: Path, name: str) -> _State:
     path = root / name
     try:
         seen = path.lstat()
         if not stat.S_ISREG(seen.st_mode):
-            raise PatchError(f"{path}: is not a file, and a patch is to change it")
+            raise PatchError(f"{patch.path}: changes {name!r}, where no file stands but something else")
         return _State(Sha256.of_file(path), seen.st_mode & stat.S_IXUSR != 0)
     except (FileNotFoundError, NotADirectoryError):
         return _State(None, None)
     except OSError as error:
-        raise PatchError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise PatchError(f"{patch.path}: changes {name!r}, which cannot be read: {error.strerror or error}") from error
 
 
 def _snapshot(root: Path) -> dict[str, tuple[int, ...]]:
