@@ -1,27 +1,38 @@
 /* The GPU host's flat C surface: devices, resources, pipelines from precompiled shaders, and command streams.
  *
- * The library behind it, libdream_host_gpu, holds no shader compiler and loads none. A pipeline is made from a recorded
- * layout (what dream-slang-layout wrote) and the code that was compiled with it.
+ * The library behind it, libdream_host_gpu, holds no shader compiler and loads none. A pipeline is made from a
+ * recorded layout (what dream-slang-layout wrote) and the code that was compiled with it.
  *
- * HANDLES are positive 64-bit numbers; 0 means that a call failed. A handle names one object for ever: once released it
- * is stale, and never names a newer one. A handle belongs to one device; used with another it gives DGPU_EWRONGDEVICE.
+ * HANDLES are positive 64-bit numbers; 0 means that a call failed. A handle names one object for ever: once released
+ * it is stale, and never names a newer one. A handle belongs to one device; used with another it gives
+ * DGPU_EWRONGDEVICE.
  *
  * ERRORS. A call that makes something returns its handle or 0; any other call returns a status, DGPU_OK or one of
- * DGPU_E*. After a failure, `dgpu_last_error` gives, on the thread that failed, "CODE\ndetail": what was expected, what
- * was seen, and what to do. A failed call changes nothing. No call falls back to another backend.
+ * DGPU_E*. After a failure, `dgpu_last_error` gives, on the thread that failed, "CODE\ndetail": what was expected,
+ * what was seen, and what to do. A failed call changes nothing, save that what it would fill may have become 0, and
+ * that it spoils its encoder (dgpu_encoder_create). No call falls back to another backend.
+ *
+ * Each call says which errors it has. Not said again, since any call that can fail may have them: DGPU_EINVALID for
+ * NULL where there must be a pointer, and for another `struct_size`; DGPU_EUNAVAILABLE in the child of a process that
+ * forked with a device; DGPU_EMEMORY where memory of the host, or beside DGPU_EDRIVER of the device, runs out;
+ * DGPU_EINTERNAL. "Cannot fail" is a call without any.
  *
  * THREADS. Every call may come from any thread; one lock of the process orders them. The calls that wait
- * (`dgpu_device_wait`, `dgpu_device_wait_fence`, `dgpu_read_wait`, `dgpu_shut_down`) wait without it. Call-backs run on a
- * completion thread without the lock, so that they may call anything but `dgpu_device_wait`, `dgpu_read_wait` of a read that
- * has not ended, and `dgpu_shut_down`, which answer DGPU_EINVALID there. One command encoder is used by one thread at a
- * time. The child of a process with a device cannot use the library (DGPU_EUNAVAILABLE), since no driver's threads are in
- * it: fork before the first device, or start another program.
+ * (`dgpu_device_wait`, `dgpu_device_wait_fence`, `dgpu_read_wait`, `dgpu_shut_down`) wait without it. Call-backs run
+ * on a completion thread without the lock, so that they may call anything but `dgpu_device_wait`, `dgpu_read_wait` of
+ * a read that has not ended, and `dgpu_shut_down`, which answer DGPU_EINVALID there. One command encoder is used by
+ * one thread at a time. The child of a process with a device cannot use the library (DGPU_EUNAVAILABLE), since no
+ * driver's threads are in it: fork before the first device, or start another program. On Linux `dlclose` leaves the
+ * library mapped, since threads of drivers may outlive the last handle.
  *
  * OWNERSHIP. Whatever a call is given by pointer is read before it returns and need not live on, save where it says
  * otherwise. Text is UTF-8 and ends with NUL. Released resources live until the work that uses them has finished.
  *
- * STRUCTURES that a caller fills begin with `struct_size`, which is their sizeof: a later version of this library may
- * append members, whose meaning when absent is 0.
+ * STRUCTURES that describe what is to be made, or that a call fills, begin with `struct_size`, which the caller sets
+ * to their sizeof: all whose names end in Desc, DgpuAdapterInfo, DgpuDeviceInfo, DgpuCounts. A later version of this
+ * library may append members, whose meaning when absent is 0. The others have none, and stay as they are: DgpuLimits,
+ * DgpuTexels, DgpuBox, DgpuCode, DgpuRow, DgpuVertexAttribute, DgpuVertexStream, DgpuColorTarget, DgpuStencilFace,
+ * DgpuColorAttachment, DgpuDepthAttachment, DgpuTexturePlace.
  */
 #ifndef DREAM_DGPU_H
 #define DREAM_DGPU_H
@@ -85,15 +96,17 @@ enum
 /* A process that strict ahead-of-time checking ends has this exit status. */
 #define DGPU_STRICT_AOT_EXIT_STATUS 86
 
-/* DGPU_ABI_VERSION of the library: a caller compares it with its header's. */
+/* DGPU_ABI_VERSION of the library: a caller compares it with its header's. Cannot fail. */
 DGPU_API uint32_t dgpu_abi_version(void);
 
-/* The name of a status, "EINVALID" for instance; "?" for a number that is none. Static. */
+/* The name of a status, "EINVALID" for instance; "?" for a number that is none. Static. Cannot fail. */
 DGPU_API const char* dgpu_status_name(DgpuStatus status);
 
-/* The status of the last call that failed on this thread, and its text "CODE\ndetail" (never NULL; valid until the next
- * failure on this thread). A call that succeeds leaves both as they are. */
+/* The status of the last call that failed on this thread; DGPU_OK before the first. A call that succeeds leaves it as
+ * it is. Cannot fail. */
 DGPU_API DgpuStatus dgpu_last_status(void);
+
+/* The same failure's text, "CODE\ndetail". Never NULL; valid until the next failure on this thread. Cannot fail. */
 DGPU_API const char* dgpu_last_error(void);
 
 /* ---------------------------------------------------------------------------------------------- backends */
@@ -122,17 +135,18 @@ enum
     DGPU_PLATFORM_WINDOWS = 3
 };
 
-/* "vulkan" and so on; "?" for a number that is none. Static. */
+/* "vulkan" and so on; "?" for a number that is none. Static. Cannot fail. */
 DGPU_API const char* dgpu_backend_name(DgpuBackend backend);
 
-/* The mask of the backends that this library was built with. */
+/* The mask of the backends that this library was built with; 0 with DGPU_EUNAVAILABLE in a forked child alone. */
 DGPU_API uint32_t dgpu_backends_built(void);
 
 /* The backends that a device creation would try, in order. Pure: it opens nothing.
  *
- * `requested` DGPU_BACKEND_AUTO gives the platform's order without the backends that `mask` or `built` lack; an explicit
- * backend gives itself alone. `mask` 0 admits all. DGPU_ENOTCOMPILED where nothing is left; its detail holds the
- * backend's number. `candidates` has room for DGPU_BACKEND_COUNT. */
+ * `requested` DGPU_BACKEND_AUTO gives the platform's order without the backends that `mask` or `built` lack; an
+ * explicit backend gives itself alone. `mask` 0 admits all. DGPU_ENOTCOMPILED where nothing is left; its detail holds
+ * the backend's number. DGPU_EINVALID for what is no platform or backend. `candidates` has room for
+ * DGPU_BACKEND_COUNT. */
 DGPU_API DgpuStatus dgpu_backend_candidates(
     DgpuPlatform platform,
     DgpuBackend requested,
@@ -141,15 +155,17 @@ DGPU_API DgpuStatus dgpu_backend_candidates(
     DgpuBackend* candidates,
     uint32_t* candidate_count);
 
-/* Shared libraries that must lie beside this one, by file name: what packagers ship with it. NULL past the last. */
+/* Shared libraries that must lie beside this one, by file name: what packagers ship with it. NULL past the last.
+ * Static. Cannot fail. */
 DGPU_API const char* dgpu_companion(uint32_t index);
 
 /* ---------------------------------------------------------------------------------------------- ahead of time */
 
-/* The path of a Slang compiler that is mapped into this process, or "" for none. Static per thread.
+/* The path of a Slang compiler that is mapped into this process, or "" for none. Valid until this thread asks again.
+ * Cannot fail.
  *
- * With DREAM_GPU_STRICT_AOT=1 (anything but 0) in the environment, device, program and pipeline creation end the process with
- * DGPU_STRICT_AOT_EXIT_STATUS and that path on stderr if there is one. */
+ * With DREAM_GPU_STRICT_AOT=1 (anything but 0) in the environment, making a device, a program or a program's pipeline,
+ * and opening a bundle, end the process with DGPU_STRICT_AOT_EXIT_STATUS and that path on stderr if there is one. */
 DGPU_API const char* dgpu_mapped_compiler(void);
 
 /* ---------------------------------------------------------------------------------------------- adapters and devices */
@@ -173,10 +189,12 @@ typedef struct DgpuAdapterInfo
     char name[128];
 } DgpuAdapterInfo;
 
-/* How many adapters a backend sees; 0 also where it cannot open (see dgpu_last_error then). */
+/* How many adapters a backend sees. 0 with DGPU_EUNAVAILABLE for none, as of DGPU_BACKEND_AUTO; with DGPU_ENOTCOMPILED
+ * for a backend that this library lacks, DGPU_EINVALID for what is no backend. */
 DGPU_API uint32_t dgpu_adapter_count(DgpuBackend backend);
 
-/* DGPU_ERANGE past the last. */
+/* Fills `info`; a name of more than 127 bytes is cut. DGPU_ERANGE past the last, DGPU_ENOTCOMPILED and DGPU_EINVALID as
+ * above. */
 DGPU_API DgpuStatus dgpu_adapter_info(DgpuBackend backend, uint32_t index, DgpuAdapterInfo* info);
 
 #define DGPU_ADAPTER_ANY UINT32_MAX
@@ -191,9 +209,10 @@ typedef struct DgpuDeviceDesc
     uint32_t debug_layer;   /* 1: the API's debug layer, where installed */
 } DgpuDeviceDesc;
 
-/* Opens a device. DGPU_ENOTCOMPILED, DGPU_EUNAVAILABLE with each candidate's reason, DGPU_ERANGE for the adapter.
- * Releasing it ends nothing that is under way: queued reads finish, and the device closes when all of its work and
- * resources are gone. */
+/* Opens a device: the first of dgpu_backend_candidates that opens. DGPU_EINVALID for what is no backend;
+ * DGPU_ENOTCOMPILED; DGPU_EUNAVAILABLE with each candidate's reason; DGPU_ERANGE where a candidate that is tried has
+ * no such adapter. Releasing it ends nothing that is under way: queued reads finish, and the device closes when all of
+ * its work and resources are gone. */
 DGPU_API DgpuDevice dgpu_device_create(const DgpuDeviceDesc* desc);
 
 typedef struct DgpuLimits
@@ -226,6 +245,7 @@ typedef struct DgpuDeviceInfo
     DgpuLimits limits;
 } DgpuDeviceInfo;
 
+/* What the device is, also once it is lost. DGPU_ESTALE; DGPU_EDRIVER for a Vulkan driver that says no limits. */
 DGPU_API DgpuStatus dgpu_device_info(DgpuDevice device, DgpuDeviceInfo* info);
 
 typedef uint32_t DgpuFeature;
@@ -245,27 +265,30 @@ enum
     DGPU_FEATURE_COUNT = 12
 };
 
-/* 1 or 0 in `has`. DGPU_EINVALID for a number that is no feature. */
+/* 1 or 0 in `has`. DGPU_ESTALE; DGPU_EINVALID for a number that is no feature. */
 DGPU_API DgpuStatus dgpu_device_has_feature(DgpuDevice device, DgpuFeature feature, uint32_t* has);
 
-/* "subgroups" and so on; "?" for a number that is none. Static. */
+/* "subgroups" and so on; "?" for a number that is none. Static. Cannot fail. */
 DGPU_API const char* dgpu_feature_name(DgpuFeature feature);
 
 /* Waits until all work that was submitted so far has finished, and the reads among it are delivered. DGPU_EPENDING when
- * `timeout_ns` runs out. UINT64_MAX waits for ever. */
+ * `timeout_ns` runs out; UINT64_MAX waits for ever, in every call that takes a time-out. DGPU_ESTALE, DGPU_EDEVICELOST,
+ * DGPU_EDRIVER; DGPU_EINVALID in a call-back. */
 DGPU_API DgpuStatus dgpu_device_wait(DgpuDevice device, uint64_t timeout_ns);
 
-/* The newest fence value that has been submitted, and the newest that has passed. 0 before the first. */
+/* The newest fence value that has been submitted, and the newest that has passed. 0 before the first.
+ * DGPU_ESTALE. */
 DGPU_API DgpuStatus dgpu_device_fences(DgpuDevice device, uint64_t* submitted, uint64_t* passed);
 
-/* Waits for one fence value. DGPU_ERANGE for one that no submission returned. */
+/* Waits for one fence value; 0 has passed. DGPU_ERANGE for one that no submission returned, DGPU_EPENDING when the
+ * time ran out, DGPU_ESTALE, DGPU_EDEVICELOST. */
 DGPU_API DgpuStatus dgpu_device_wait_fence(DgpuDevice device, uint64_t fence, uint64_t timeout_ns);
 
 /* Takes the first message of the driver since the last report (a failed call reports too): NUL-terminated text of at
- * most `size` bytes, "" for none. */
+ * most `size` bytes with its NUL, "" for none. What does not fit is lost. DGPU_ESTALE. */
 DGPU_API DgpuStatus dgpu_device_take_message(DgpuDevice device, char* text, uint64_t size);
 
-/* For tests: from now on the device behaves as if its driver had lost it. */
+/* For tests: from now on the device behaves as if its driver had lost it. DGPU_ESTALE. */
 DGPU_API DgpuStatus dgpu_device_simulate_loss(DgpuDevice device);
 
 typedef struct DgpuCounts
@@ -276,19 +299,21 @@ typedef struct DgpuCounts
     uint32_t queued;   /* jobs that the completion thread has not finished */
 } DgpuCounts;
 
+/* How much of a device there is, also once it is lost. DGPU_ESTALE. */
 DGPU_API DgpuStatus dgpu_device_counts(DgpuDevice device, DgpuCounts* counts);
 
-/* Releases an object of any kind. Work that uses it goes on. DGPU_ESTALE the second time. */
+/* Releases an object of any kind. Work that uses it goes on. DGPU_ESTALE the second time, and for 0. */
 DGPU_API DgpuStatus dgpu_release(int64_t handle);
 
-/* Devices that have not closed: those with a handle, and those with work or resources. */
+/* Devices that have not closed: those with a handle, and those with work or resources. 0 with DGPU_EUNAVAILABLE in a
+ * forked child. */
 DGPU_API uint32_t dgpu_open_devices(void);
 
 /* Releases every object and waits until every device has closed. The library may be used again after it. DGPU_EPENDING
- * when the time ran out: all is released, and a later call waits on.
+ * when the time ran out: all is released, and a later call waits on. DGPU_EINVALID in a call-back.
  *
- * A process that ends by `exit` or by returning from `main` does this itself, for five seconds at most, so that no device
- * closes while its driver is ending; not so on Windows, nor when a call-back calls `exit`. */
+ * A process that ends by `exit` or by returning from `main` does this itself, for five seconds at most, so that no
+ * device closes while its driver is ending; not so on Windows, nor when a call-back calls `exit`. */
 DGPU_API DgpuStatus dgpu_shut_down(uint64_t timeout_ns);
 
 /* ---------------------------------------------------------------------------------------------- formats */
@@ -358,8 +383,7 @@ enum
     DGPU_FORMAT_COUNT = 59
 };
 
-/* What a device can do with a format: bits of DgpuFormatUse. */
-enum
+enum /* what a device can do with a format */
 {
     DGPU_FORMAT_SAMPLE = 1u << 0, /* read by shaders; of integers, by texel alone */
     DGPU_FORMAT_STORE = 1u << 1,
@@ -369,9 +393,11 @@ enum
     DGPU_FORMAT_VERTEX = 1u << 5,
     DGPU_FORMAT_MULTISAMPLE = 1u << 6
 };
+/* These bits of a format in `uses`. DGPU_ESTALE; DGPU_EINVALID for what is no format; DGPU_EDRIVER. */
 DGPU_API DgpuStatus dgpu_device_format_uses(DgpuDevice device, DgpuFormat format, uint32_t* uses);
 
-/* The bytes of one block (a texel of most formats) and the texels on its side; zeros for what is no format. */
+/* The bytes of one block (a texel of most formats) and the texels on its side; zeros for what is no format.
+ * Either pointer may be NULL. Cannot fail. */
 DGPU_API void dgpu_format_block(DgpuFormat format, uint32_t* block_size_bytes, uint32_t* block_side_texels);
 
 /* ---------------------------------------------------------------------------------------------- buffers */
@@ -391,39 +417,47 @@ typedef struct DgpuBufferDesc
     uint32_t struct_size;
     uint32_t usage;
     uint64_t size_bytes;   /* above 0; rounded up to whole 4-byte words */
-    uint32_t stride_bytes; /* of a structured buffer's elements, else 0 */
-    DgpuFormat format;     /* of a typed buffer's elements, else 0 */
+    uint32_t stride_bytes; /* of a structured buffer's elements: whole words within the buffer; else 0 */
+    DgpuFormat format;     /* of a typed buffer's elements, one of colours without blocks; else 0 */
     const char* label;     /* or NULL */
 } DgpuBufferDesc;
 
-/* A buffer in device memory, with `size` bytes at `initial` as its beginning (NULL and 0 for none) and zeros after them.
- * DGPU_EINVALID, DGPU_ERANGE (too large for the device, or `size` above the buffer's), DGPU_EMEMORY. */
+/* A buffer in device memory, with `size` bytes at `initial` as its beginning (NULL and 0 for none) and zeros after
+ * them. DGPU_EINVALID for a size of 0, no usage or an unknown one, a stride or format as above; DGPU_ERANGE (too large
+ * for the device, or `size` above the buffer's); DGPU_EMEMORY, DGPU_ESTALE, DGPU_EDEVICELOST, DGPU_EDRIVER. */
 DGPU_API DgpuBuffer dgpu_buffer_create(DgpuDevice device, const DgpuBufferDesc* desc, const void* initial, uint64_t size);
 
-/* In bytes, rounded up to whole words; 0 for a stale handle. */
+/* In bytes, rounded up to whole words; 0 with DGPU_ESTALE. */
 DGPU_API uint64_t dgpu_buffer_size(DgpuBuffer buffer);
 
 /* Writes at once, after all that was submitted before. DGPU_ERANGE unless all of it is inside. On WebGPU and Metal it
- * begins on a word's boundary, and ends on one or with the bytes that the buffer was made of (DGPU_EINVALID). */
+ * begins on a word's boundary, and ends on one or with the bytes that the buffer was made of (DGPU_EINVALID). 0 bytes
+ * are nothing to do. DGPU_ESTALE, DGPU_EDEVICELOST, DGPU_EMEMORY, DGPU_EDRIVER. */
 DGPU_API DgpuStatus dgpu_buffer_write(DgpuBuffer buffer, uint64_t offset_bytes, const void* data, uint64_t size_bytes);
 
 /* ---------------------------------------------------------------------------------------------- reads */
 
-/* Called once on the completion thread when a read has ended; `status` DGPU_OK when its data is there. */
+/* Called once on the completion thread when a read has ended; `status` DGPU_OK when its data is there, else
+ * DGPU_EDEVICELOST, DGPU_EDRIVER or DGPU_EMEMORY. */
 typedef void (*DgpuReadDone)(void* user, DgpuRead read, DgpuStatus status);
 
-/* Starts to read from a buffer, after all that was submitted before. The read owns the memory that it fills, and goes on
- * when the buffer is released. `done` may be NULL. 0 with DGPU_ERANGE, DGPU_EMEMORY, … */
+/* Starts to read from a buffer, after all that was submitted before. The read owns the memory that it fills, and goes
+ * on when the buffer is released. `done` may be NULL; it is not called where this fails. DGPU_ERANGE unless all of it
+ * is inside, DGPU_EINVALID for 0 bytes, DGPU_EMEMORY, DGPU_ESTALE, DGPU_EDEVICELOST, DGPU_EDRIVER. */
 DGPU_API DgpuRead
 dgpu_buffer_read(DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes, DgpuReadDone done, void* user);
 
-/* The same of one layer and mip of a texture: rows without padding, from the top, slices one after another. */
+/* The same of one layer and mip of a texture: rows without padding, from the top, slices one after another.
+ * DGPU_ERANGE for a layer or mip that it lacks; DGPU_EINVALID for a multisampled texture (resolve it in a pass first);
+ * DGPU_EUNSUPPORTED for D32_FLOAT_S8_UINT; else as above. */
 DGPU_API DgpuRead dgpu_texture_read(DgpuTexture texture, uint32_t layer, uint32_t mip, DgpuReadDone done, void* user);
 
-/* DGPU_OK when the data is there, DGPU_EPENDING after `timeout_ns`, else why the read failed. 0 polls. */
+/* DGPU_OK when the data is there, DGPU_EPENDING after `timeout_ns`, else why the read failed (DGPU_EDEVICELOST,
+ * DGPU_EDRIVER, DGPU_EMEMORY). 0 polls. DGPU_ESTALE; DGPU_EINVALID in a call-back, of a read that has not ended. */
 DGPU_API DgpuStatus dgpu_read_wait(DgpuRead read, uint64_t timeout_ns);
 
-/* The data of a finished read, valid until the read is released. NULL and 0 before, and of a failed one. */
+/* The data of a finished read, valid until the read is released. NULL and 0 with DGPU_EPENDING before, and of a failed
+ * one with why. DGPU_ESTALE. */
 DGPU_API DgpuStatus dgpu_read_data(DgpuRead read, const void** data, uint64_t* size_bytes);
 
 /* ---------------------------------------------------------------------------------------------- textures, samplers */
@@ -457,9 +491,9 @@ typedef struct DgpuTextureDesc
     uint32_t width;        /* texels; height and depth are 1 where the type has none */
     uint32_t height;
     uint32_t depth;
-    uint32_t array_length; /* of an array, in cubes of a cube array; else 1 */
-    uint32_t mip_count;    /* 0: down to one texel */
-    uint32_t sample_count; /* 1, or 2, 4, 8 for a multisampled 2D target */
+    uint32_t array_length; /* of an array, in cubes of a cube array; else 1. 0: 1 */
+    uint32_t mip_count;    /* 0: down to one texel, or 1 of a multisampled texture */
+    uint32_t sample_count; /* 1 (or 0), or 2, 4, 8 for a multisampled 2D target */
     const char* label;
 } DgpuTextureDesc;
 
@@ -472,38 +506,50 @@ typedef struct DgpuTexels
     uint64_t slice_pitch_bytes; /* between slices of a 3D texture; 0: no padding */
 } DgpuTexels;
 
-/* `initial` is NULL, or one for each layer and mip: that of layer l, mip m is initial[l * mip_count + m]. A cube has six
- * layers, +X, -X, +Y, -Y, +Z, -Z. */
+/* `initial` is NULL, or one for each layer and mip: that of layer l, mip m is initial[l * mip_count + m]. A cube has
+ * six layers, +X, -X, +Y, -Y, +Z, -Z.
+ *
+ * DGPU_EINVALID for numbers that no texture has: a type, format or usage that is none; a size of 0, or above 1 where
+ * the type has none; a cube that is not square; samples that are no power of two up to 64, or of a texture that is not
+ * 2D, has mips or DGPU_TEXTURE_STORE; a depth format that is stored to or a colour target, or
+ * DGPU_TEXTURE_DEPTH_STENCIL without one; another `initial_count`; pitches that rows do not fit in, or of 4 GiB and
+ * more. DGPU_ERANGE for a size or length above the device's limit, more mips than the size has, and too few bytes of
+ * data. DGPU_EUNSUPPORTED for what the device cannot do with the format (dgpu_device_format_uses), more than 8
+ * samples, and data of D32_FLOAT_S8_UINT. DGPU_EMEMORY, DGPU_ESTALE, DGPU_EDEVICELOST, DGPU_EDRIVER. */
 DGPU_API DgpuTexture
 dgpu_texture_create(DgpuDevice device, const DgpuTextureDesc* desc, const DgpuTexels* initial, uint32_t initial_count);
 
-/* What was made: `desc` with its counts filled in, `label` NULL. */
+/* What was made: `desc` with its counts filled in, `label` NULL. DGPU_ESTALE. */
 DGPU_API DgpuStatus dgpu_texture_desc(DgpuTexture texture, DgpuTextureDesc* desc);
 
 typedef struct DgpuBox
 {
     uint32_t x, y, z;             /* texels; z is 0 but for 3D */
-    uint32_t width, height, depth; /* all 0: the whole mip */
+    uint32_t width, height, depth; /* all 0: the whole mip, wherever it begins */
 } DgpuBox;
 
-/* A texture of D32_FLOAT_S8_UINT is not copied to or from memory (no initial data, writes, reads, buffer copies):
- * DGPU_EUNSUPPORTED.
+/* Writes a box of one layer and mip at once, after all that was submitted before. NULL: the whole of it. A format with
+ * blocks is written in whole ones, up to the mip's edge.
  *
- * Writes a box of one layer and mip at once, after all that was submitted before. NULL: the whole of it. */
+ * DGPU_ERANGE for a layer or mip that it lacks, a box that is empty or not inside, and too few bytes; DGPU_EINVALID
+ * for a box that cuts blocks, pitches that its rows do not fit in, and a multisampled texture. DGPU_EMEMORY,
+ * DGPU_ESTALE, DGPU_EDEVICELOST, DGPU_EDRIVER. A texture of D32_FLOAT_S8_UINT is not copied to or from memory (no
+ * initial data, writes, reads, buffer copies): DGPU_EUNSUPPORTED. */
 DGPU_API DgpuStatus
 dgpu_texture_write(DgpuTexture texture, uint32_t layer, uint32_t mip, const DgpuBox* box, const DgpuTexels* texels);
 
 typedef struct DgpuTextureViewDesc
 {
     uint32_t struct_size;
-    DgpuFormat format; /* 0: the texture's */
+    DgpuFormat format; /* 0: the texture's; or one with texels or blocks of the same size, and no depth format */
     uint32_t first_layer;
     uint32_t layer_count; /* 0: all that remain */
     uint32_t first_mip;
     uint32_t mip_count; /* 0: all that remain */
 } DgpuTextureViewDesc;
 
-/* A part of a texture, to bind or to render to. It keeps the texture. */
+/* A part of a texture, to bind or to render to. It keeps the texture, and has its type. DGPU_ERANGE for layers or mips
+ * that the texture lacks; DGPU_EINVALID for the format; DGPU_EMEMORY, DGPU_ESTALE, DGPU_EDEVICELOST, DGPU_EDRIVER. */
 DGPU_API DgpuTextureView dgpu_texture_view_create(DgpuTexture texture, const DgpuTextureViewDesc* desc);
 
 typedef uint32_t DgpuFilter;
@@ -541,12 +587,14 @@ typedef struct DgpuSamplerDesc
     DgpuFilter min_filter, mag_filter, mip_filter;
     DgpuAddress address_u, address_v, address_w;
     DgpuCompare compare;
-    uint32_t max_anisotropy; /* 0 or 1: none */
-    float min_lod, max_lod;  /* max_lod 0 with min_lod 0: unlimited */
-    float lod_bias;
+    uint32_t max_anisotropy; /* 0 or 1: none; at most 16 */
+    float min_lod, max_lod;  /* 0 <= min_lod <= max_lod; max_lod 0 with min_lod 0: unlimited */
+    float lod_bias;          /* between -1000 and 1000, without these */
     float border[4];
 } DgpuSamplerDesc;
 
+/* How shaders read textures. DGPU_EINVALID for numbers outside of the above; DGPU_EMEMORY, DGPU_ESTALE,
+ * DGPU_EDEVICELOST, DGPU_EDRIVER. */
 DGPU_API DgpuSampler dgpu_sampler_create(DgpuDevice device, const DgpuSamplerDesc* desc);
 
 /* ---------------------------------------------------------------------------------------------- programs, pipelines */
@@ -560,11 +608,13 @@ typedef struct DgpuCode
 } DgpuCode;
 
 /* A program from a recorded layout and the code of all of its entry points. Every byte is checked against the layout's
- * SHA-256 before a driver sees it: DGPU_ELAYOUT (also for a layout of another backend's target), DGPU_ECODE, DGPU_EENTRY.
- * DGPU_EUNSUPPORTED, with the parameter's name and what to write instead, for what cannot be bound: blocks of push
- * constants among the globals, buffers with counters, acceleration structures, descriptor handles, arrays of constant
- * buffers, arrays without a length, arrays of resources in arrays of structs; on Vulkan and WebGPU also explicit sets or
- * spaces, two parameters at one binding, and parameter blocks without anything of their own. */
+ * SHA-256 before a driver sees it: DGPU_ELAYOUT (also for a layout of another backend's target), DGPU_ECODE,
+ * DGPU_EENTRY. DGPU_EUNSUPPORTED, with the parameter's name and what to write instead, for what cannot be bound:
+ * blocks of push constants among the globals, buffers with counters, acceleration structures, descriptor handles,
+ * arrays of constant buffers, arrays without a length, arrays of resources in arrays of structs; on Vulkan and WebGPU
+ * also explicit sets or spaces, two parameters at one binding, and parameter blocks without anything of their own. On
+ * Vulkan DGPU_EUNSUPPORTED, too, for code or descriptors past what the device supports. DGPU_ESTALE, DGPU_EDEVICELOST,
+ * DGPU_EMEMORY, DGPU_EDRIVER. */
 DGPU_API DgpuProgram dgpu_program_create(
     DgpuDevice device, const void* layout, uint64_t layout_size_bytes, const DgpuCode* codes, uint32_t code_count);
 
@@ -583,12 +633,13 @@ enum
 
 #define DGPU_ROW_NO_BINDING UINT32_MAX
 
-/* One parameter of a pipeline. A parameter without a row reads zeros where it is plain data; a resource reads or writes a
- * placeholder of the device's. A row is resolved once, when the pipeline is made: (1) a field of this name with this
- * binding; (2) a field of this name; (3) a field with this binding number. Only fields that can hold the kind count, and
- * the entry point's parameters come before the globals. `name` may be a path, "material.albedo", or, where structs with
- * resources are in an array, "layers[1].albedo"; a global "ENTRY_NAME" also answers to the row NAME of ENTRY. A value row
- * without a field of its name is the part at `offset_bytes` of the uniform block with its binding. */
+/* One parameter of a pipeline. A parameter without a row reads zeros where it is plain data; a resource reads or
+ * writes a placeholder of the device's. A row is resolved once, when the pipeline is made: (1) a field of this name
+ * with this binding; (2) a field of this name; (3) a field with this binding number. Only fields that can hold the
+ * kind count, and the entry point's parameters come before the globals. `name` may be a path, "material.albedo", or,
+ * where structs with resources are in an array, "layers[1].albedo"; a global "ENTRY_NAME" also answers to the row NAME
+ * of ENTRY. A value row without a field of its name is the part at `offset_bytes` of the uniform block with its
+ * binding. */
 typedef struct DgpuRow
 {
     const char* name;
@@ -610,25 +661,28 @@ typedef struct DgpuComputePipelineDesc
     uint32_t feature_count;
 } DgpuComputePipelineDesc;
 
-/* The program must hold one compute entry point alone. DGPU_EENTRY, DGPU_EBINDING, DGPU_EUNSUPPORTED with the missing
- * feature, or where the group size depends on specialization constants, DGPU_EDRIVER. */
+/* The program must hold one compute entry point alone (DGPU_EENTRY, also for a row's `entry` that it lacks).
+ * DGPU_EBINDING for rows that resolve nowhere, to several or to one place, or with more elements or bytes than it has;
+ * DGPU_EINVALID for what is no feature or row kind; DGPU_EUNSUPPORTED with the missing feature, for a group larger
+ * than the device's, or where the group size depends on specialization constants. DGPU_ESTALE, DGPU_EDEVICELOST,
+ * DGPU_EMEMORY, DGPU_EDRIVER. */
 DGPU_API DgpuPipeline dgpu_compute_pipeline_create(DgpuProgram program, const DgpuComputePipelineDesc* desc);
 
 /* What feeds an input of the vertex entry point, found by its semantic: attributes may come in any order, and what the
- * shader does not read is ignored. An input without an attribute is DGPU_EINVALID. */
+ * shader does not read is ignored. An input without an attribute, or with two, is DGPU_EINVALID. */
 typedef struct DgpuVertexAttribute
 {
     const char* semantic; /* as in the shader, without its number: "POSITION" */
     uint32_t semantic_index;
     DgpuFormat format;
-    uint32_t offset_bytes;
+    uint32_t offset_bytes; /* it ends within the stream's stride (DGPU_ERANGE) */
     uint32_t stream;
 } DgpuVertexAttribute;
 
 typedef struct DgpuVertexStream
 {
     uint32_t stride_bytes;
-    uint32_t instances_per_step; /* 0: a step a vertex */
+    uint32_t instances_per_step; /* 0: a step a vertex. Above 1 is DGPU_EUNSUPPORTED on Vulkan and WebGPU */
 } DgpuVertexStream;
 
 typedef uint32_t DgpuTopology;
@@ -730,62 +784,82 @@ typedef struct DgpuRenderPipelineDesc
     const char* label;
 } DgpuRenderPipelineDesc;
 
-/* The program must hold one vertex entry point and at most one fragment entry point. Errors as above. */
+/* The program must hold one vertex entry point and at most one fragment entry point. Errors as above, and:
+ * DGPU_EINVALID for numbers that are none of their kind, samples that are no power of two up to 64, a depth or stencil
+ * test without a depth format, and a slope that is infinite or NaN; DGPU_ERANGE for more than 8 targets, and
+ * attributes outside of their stream or of `streams`; DGPU_EBINDING for formats of attributes and targets that do not
+ * hold the shader's numbers; DGPU_EUNSUPPORTED where the device draws nothing, cannot render to or blend in a target's
+ * format, has fewer attributes or streams (of which there are at most 16) or shorter strides, cannot draw lines for
+ * triangles, and for more than 8 samples. */
 DGPU_API DgpuPipeline dgpu_render_pipeline_create(DgpuProgram program, const DgpuRenderPipelineDesc* desc);
 
 #define DGPU_NO_ROW UINT32_MAX
 
-/* The index of a row by its name, and by its entry where that is not NULL: the first such row, or DGPU_NO_ROW. */
+/* The index of a row by its name, and by its entry where that is not NULL: the first such row, or DGPU_NO_ROW
+ * with DGPU_EBINDING. DGPU_ESTALE. */
 DGPU_API uint32_t dgpu_pipeline_row(DgpuPipeline pipeline, const char* name, const char* entry);
 
-/* How a row was resolved: "step 2: globals.material.albedo", for people. Valid until the pipeline is released. NULL with
- * DGPU_ERANGE past the last row. */
+/* How a row was resolved: "step 2: globals.material.albedo", for people. Valid until the pipeline is released. NULL
+ * with DGPU_ERANGE past the last row. DGPU_ESTALE. */
 DGPU_API const char* dgpu_pipeline_row_path(DgpuPipeline pipeline, uint32_t row);
 
-/* A compute pipeline's threads in a group. */
+/* A compute pipeline's threads in a group. DGPU_EINVALID for a render pipeline, DGPU_ESTALE. */
 DGPU_API DgpuStatus dgpu_pipeline_group_size(DgpuPipeline pipeline, uint32_t size[3]);
 
 /* ---------------------------------------------------------------------------------------------- bundles */
 
 /* Opens a shader bundle: a NAME.dgb file's bytes, which are copied. Every byte is checked against its SHA-256 now, and
- * those that a pipeline is made from once more: DGPU_EBUNDLE says what was expected and seen, and where. A bundle is of no
- * device. */
+ * those that a pipeline is made from once more: DGPU_EBUNDLE says what was expected and seen, and where. A bundle is
+ * of no device. DGPU_EMEMORY. */
 DGPU_API DgpuBundle dgpu_bundle_open(const void* data, uint64_t size_bytes);
 
-/* The same for a file, which stays open and is read as far as it is needed. Its header, index and tables are checked now.
- * A layout or code is read and checked each time when a pipeline is made from it, before anybody else sees it; where a
- * byte of it is not what it was, making the pipeline fails with DGPU_EBUNDLE, and so it does where the file became
- * shorter. No unchecked byte is ever used; a byte that no pipeline needs is only looked at by dgpu_bundle_verify. A file
- * that is replaced by another one under its name stays the one that was opened. DGPU_EBUNDLE also for what is no regular
- * file, or cannot be read. */
+/* The same for a file, which stays open and is read as far as it is needed. Its header, index and tables are checked
+ * now. A layout or code is read and checked each time when a pipeline is made from it, before anybody else sees it;
+ * where a byte of it is not what it was, making the pipeline fails with DGPU_EBUNDLE, and so it does where the file
+ * became shorter. No unchecked byte is ever used; a byte that no pipeline needs is only looked at by
+ * dgpu_bundle_verify. A file that is replaced by another one under its name stays the one that was opened.
+ * DGPU_EBUNDLE also for what is no regular file, or cannot be read. */
 DGPU_API DgpuBundle dgpu_bundle_open_file(const char* path);
 
-/* Checks every layout and code of a bundle now: DGPU_EBUNDLE for the first one that is not what it should be. */
+/* Checks every layout and code of a bundle now: DGPU_EBUNDLE for the first one that is not what it should be.
+ * DGPU_ESTALE. */
 DGPU_API DgpuStatus dgpu_bundle_verify(DgpuBundle bundle);
 
-/* The mask of the backends that it has shaders for; 0 for a stale handle. Give it to dgpu_device_create. */
+/* The mask of the backends that it has shaders for; 0 with DGPU_ESTALE. Give it to dgpu_device_create. */
 DGPU_API uint32_t dgpu_bundle_mask(DgpuBundle bundle);
 
-/* 0 also for a stale handle. */
+/* How many pipelines it has; 0 with DGPU_ESTALE. */
 DGPU_API uint32_t dgpu_bundle_pipeline_count(DgpuBundle bundle);
 
-/* The name of a pipeline, by index; NULL with DGPU_ERANGE past the last. Valid until the bundle is released. */
+/* The name of a pipeline, by index; NULL with DGPU_ERANGE past the last. Valid until the bundle is released.
+ * DGPU_ESTALE. */
 DGPU_API const char* dgpu_bundle_pipeline_name(DgpuBundle bundle, uint32_t index);
 
-/* A pipeline by its name, with rows, features and vertex input from the bundle; find rows with dgpu_pipeline_row. `state`
- * is the rest of a render pipeline, its rows, features, attributes and streams empty. DGPU_ENOTCOMPILED where the device's
- * backend has no shaders in it (the detail holds its number), DGPU_EUNSUPPORTED with the missing feature, and for a
- * ray-tracing pipeline, which nothing here makes; DGPU_EENTRY. */
+/* A compute pipeline by its name, with rows and features from the bundle; find rows with dgpu_pipeline_row.
+ * DGPU_EENTRY for a name that it lacks, or of a pipeline of another kind; DGPU_ENOTCOMPILED where the device's backend
+ * has no shaders in it (the detail holds its number); DGPU_EBUNDLE for bytes that are not what they were, and a
+ * pipeline that uses only some of its group's entries; DGPU_EUNSUPPORTED for a ray-tracing pipeline, which nothing
+ * here makes. DGPU_ESTALE, DGPU_EDEVICELOST, and the errors of dgpu_program_create and dgpu_compute_pipeline_create. */
 DGPU_API DgpuPipeline dgpu_bundle_compute_pipeline(DgpuDevice device, DgpuBundle bundle, const char* name);
+
+/* The same for a render pipeline, whose vertex input is the bundle's, too. `state` is the rest of it, its rows,
+ * features, attributes and streams empty (DGPU_EINVALID). Errors as above, and those of dgpu_render_pipeline_create. */
 DGPU_API DgpuPipeline dgpu_bundle_render_pipeline(
     DgpuDevice device, DgpuBundle bundle, const char* name, const DgpuRenderPipelineDesc* state);
 
 /* ---------------------------------------------------------------------------------------------- commands */
 
-/* A command stream. What it records is checked at once where it can be; the first error makes every later call on the
- * encoder, and its submission, fail with the same status. */
+/* A command stream. DGPU_ESTALE, DGPU_EDEVICELOST, DGPU_EDRIVER.
+ *
+ * What it records is checked at once where it can be. Every call below that takes an encoder may have, besides its own
+ * errors: DGPU_ESTALE for a handle that names nothing, or nothing of the kind; DGPU_EWRONGDEVICE for an object of
+ * another device; DGPU_EINVALID where it does not belong in what is open (in no pass, a compute pass or a render
+ * pass); DGPU_EDEVICELOST. The first error makes every later call on the encoder, and its submission, fail with the
+ * same status; only calls that give a row (dgpu_set_value, _buffer, _texture, _sampler, _texture_sampler) may still
+ * succeed, to no effect. */
 DGPU_API DgpuEncoder dgpu_encoder_create(DgpuDevice device);
 
+/* Begins a compute pass. DGPU_EINVALID in a pass, DGPU_EDRIVER. */
 DGPU_API DgpuStatus dgpu_begin_compute(DgpuEncoder encoder);
 
 typedef uint32_t DgpuLoad;
@@ -805,7 +879,7 @@ enum
 typedef struct DgpuColorAttachment
 {
     DgpuTextureView view;
-    DgpuTextureView resolve; /* of a multisampled view, or 0 */
+    DgpuTextureView resolve; /* of a multisampled view: one with a sample, of its size and format; or 0 */
     DgpuLoad load;
     DgpuStore store;
     float clear[4]; /* of an integer format: the nearest integers */
@@ -816,53 +890,87 @@ typedef struct DgpuDepthAttachment
     DgpuTextureView view;
     DgpuLoad depth_load;
     DgpuStore depth_store;
-    float depth_clear;
-    uint32_t depth_read_only;
+    float depth_clear;        /* 0 to 1 (DGPU_EINVALID) */
+    uint32_t depth_read_only; /* 1, with stencil_read_only: shaders of the pass may sample the view */
     DgpuLoad stencil_load;
     DgpuStore stencil_store;
-    uint32_t stencil_clear;
+    uint32_t stencil_clear; /* 0 to 255 (DGPU_EINVALID) */
     uint32_t stencil_read_only;
 } DgpuDepthAttachment;
 
-/* `depth` may be NULL. The views cover one mip. The viewport and the scissor begin as the whole of the attachments. */
+/* Begins a render pass to at most 8 colours (DGPU_ERANGE) and a depth, which may be NULL; at least one of either. Each
+ * view covers one mip, was made with DGPU_TEXTURE_COLOR_TARGET or DGPU_TEXTURE_DEPTH_STENCIL, shares no layer and mip
+ * with another, and all have one size and number of samples: DGPU_EINVALID otherwise, for a `load`, `store` or
+ * `resolve` that is none, and in a pass. DGPU_EDRIVER. The viewport and the scissor begin as the whole of the
+ * attachments, the stencil reference as 0; no vertex or index buffer is set. */
 DGPU_API DgpuStatus dgpu_begin_render(
     DgpuEncoder encoder,
     const DgpuColorAttachment* colors,
     uint32_t color_count,
     const DgpuDepthAttachment* depth);
 
+/* Ends the pass, and what is bound in it. DGPU_EINVALID outside of one. */
 DGPU_API DgpuStatus dgpu_end_pass(DgpuEncoder encoder);
 
-/* Binds a pipeline of the pass's kind. Its rows begin unset; an unset row at a draw or dispatch is DGPU_EBINDING. A row
- * that is all of a block or struct gives the rows of its members, and they, all of them, give it. */
+/* Binds a pipeline of the pass's kind; of a render pass, with targets, depth format and samples that are its
+ * attachments': DGPU_EINVALID. Its rows begin unset; an unset row at a draw or dispatch is DGPU_EBINDING. A row that
+ * is all of a block or struct gives the rows of its members, and they, all of them, give it. DGPU_EDRIVER. */
 DGPU_API DgpuStatus dgpu_bind_pipeline(DgpuEncoder encoder, DgpuPipeline pipeline);
 
-/* Give a row of the bound pipeline (its index in the pipeline's rows) what it names. A row keeps its value for the draws
- * and dispatches that follow. `element` is the index in an array of resources, else 0. */
-DGPU_API DgpuStatus
-dgpu_set_value(DgpuEncoder encoder, uint32_t row, const void* data, uint64_t size_bytes); /* exactly the row's size */
-/* Bytes `offset_bytes`, a multiple of limits.buffer_offset_alignment_bytes, to `offset_bytes + size_bytes` of the buffer;
- * size 0: to its end. */
+/* Gives a row of the bound pipeline (its index in the pipeline's rows) its bytes, exactly as many as it has. A row
+ * keeps its value for the draws and dispatches that follow. DGPU_ERANGE for a row that there is not; DGPU_EBINDING for
+ * a row that is a resource, and another size; DGPU_EINVALID where no pipeline is bound; DGPU_EDRIVER.
+ *
+ * The next four give a row a resource. Of them, too, DGPU_ERANGE is for a row that there is not, or an `element`, the
+ * index in an array of resources and else 0; DGPU_EBINDING for a row of another kind; DGPU_EINVALID where no pipeline
+ * is bound; and there is DGPU_EDRIVER. */
+DGPU_API DgpuStatus dgpu_set_value(DgpuEncoder encoder, uint32_t row, const void* data, uint64_t size_bytes);
+
+/* Bytes `offset_bytes`, a multiple of limits.buffer_offset_alignment_bytes, to `offset_bytes + size_bytes` of the
+ * buffer; size 0: to its end. DGPU_ERANGE unless they are inside, and some; DGPU_EINVALID for the offset, and for a
+ * buffer without DGPU_BUFFER_WRITE where the shader declares a writable one, else without DGPU_BUFFER_READ;
+ * DGPU_EBINDING where a typed buffer lacks a format that holds the shader's numbers (see below); on Vulkan
+ * DGPU_EUNSUPPORTED for more bytes than the device binds. */
 DGPU_API DgpuStatus dgpu_set_buffer(
     DgpuEncoder encoder, uint32_t row, uint32_t element, DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes);
-/* A texture or a view, of the shader's type, and of a format that holds what the shader declares: FLOAT, UNORM, SNORM and
- * depth for float, SINT for int, UINT for uint. DGPU_EBINDING otherwise. The same holds for
- * typed buffers here, and for vertex attributes and colour targets when a pipeline is made. */
+
+/* A texture or a view, of the shader's type, of whole cubes where that is one, multisampled where that is, and of a
+ * format that holds what the shader declares: FLOAT, UNORM, SNORM and depth for float, SINT for int, UINT for uint.
+ * DGPU_EBINDING otherwise. The same holds for typed buffers above, and for vertex attributes and colour targets when a
+ * pipeline is made. DGPU_EINVALID for a texture without DGPU_TEXTURE_STORE of a writable row, else without
+ * DGPU_TEXTURE_SAMPLE, and for a part that the pass draws to. */
 DGPU_API DgpuStatus dgpu_set_texture(DgpuEncoder encoder, uint32_t row, uint32_t element, int64_t texture_or_view);
+
+/* DGPU_EBINDING for a row that is no sampler, and as above. */
 DGPU_API DgpuStatus dgpu_set_sampler(DgpuEncoder encoder, uint32_t row, uint32_t element, DgpuSampler sampler);
+
+/* Both of a combined one, as dgpu_set_texture. DGPU_EBINDING for a row that is none. */
 DGPU_API DgpuStatus dgpu_set_texture_sampler(
     DgpuEncoder encoder, uint32_t row, uint32_t element, int64_t texture_or_view, DgpuSampler sampler);
 
-/* Thread groups, not threads. DGPU_ERANGE past the device's limit. */
+/* Thread groups, not threads; 0 run nothing. DGPU_ERANGE past the device's limit (limits.max_groups), DGPU_EBINDING
+ * for rows that are unset, DGPU_EINVALID outside of a compute pass and where no pipeline is bound. */
 DGPU_API DgpuStatus dgpu_dispatch(DgpuEncoder encoder, uint32_t x, uint32_t y, uint32_t z);
-/* Three uint32 at a multiple of 4 bytes of a buffer with DGPU_BUFFER_INDIRECT. */
+
+/* Three uint32 at a multiple of 4 bytes of a buffer with DGPU_BUFFER_INDIRECT (DGPU_EINVALID), inside of it
+ * (DGPU_ERANGE). Else as above; what they say is not checked. */
 DGPU_API DgpuStatus dgpu_dispatch_indirect(DgpuEncoder encoder, DgpuBuffer arguments, uint64_t offset_bytes);
 
+/* In texels: a width and height above 0, all of it between -32768 and 32768, and depths 0 <= min_depth
+ * <= max_depth <= 1. DGPU_EINVALID otherwise, for NaN, and outside of a render pass. It may reach past the target. */
 DGPU_API DgpuStatus
 dgpu_set_viewport(DgpuEncoder encoder, float x, float y, float width, float height, float min_depth, float max_depth);
+
+/* Nothing is drawn outside. DGPU_ERANGE unless it is inside of the attachments; it may be empty. DGPU_EINVALID outside
+ * of a render pass. */
 DGPU_API DgpuStatus dgpu_set_scissor(DgpuEncoder encoder, uint32_t x, uint32_t y, uint32_t width, uint32_t height);
+
+/* 0 to 255. DGPU_EINVALID above, and outside of a render pass. */
 DGPU_API DgpuStatus dgpu_set_stencil_reference(DgpuEncoder encoder, uint32_t reference);
-/* Offsets of vertices, indices of either type, and indirect arguments are multiples of 4. */
+
+/* Vertices from a multiple of 4 bytes of a buffer with DGPU_BUFFER_VERTEX. It stays for the pass's pipelines.
+ * DGPU_EINVALID for these and outside of a render pass; DGPU_ERANGE for a stream above 15, and an offset past the
+ * buffer's end. */
 DGPU_API DgpuStatus
 dgpu_set_vertex_buffer(DgpuEncoder encoder, uint32_t stream, DgpuBuffer buffer, uint64_t offset_bytes);
 
@@ -872,12 +980,19 @@ enum
     DGPU_INDEX_UINT16 = 0,
     DGPU_INDEX_UINT32 = 1
 };
+
+/* Indices of either type from a multiple of 4 bytes of a buffer with DGPU_BUFFER_INDEX. DGPU_EINVALID for these, what
+ * is no type, and outside of a render pass; DGPU_ERANGE for an offset past the buffer's end. */
 DGPU_API DgpuStatus
 dgpu_set_index_buffer(DgpuEncoder encoder, DgpuBuffer buffer, uint64_t offset_bytes, DgpuIndexType type);
 
+/* DGPU_ERANGE for vertices or instances past a vertex buffer; DGPU_EBINDING for rows that are unset, and a stream
+ * that an attribute names, without a buffer; DGPU_EINVALID outside of a render pass and where no pipeline is bound. */
 DGPU_API DgpuStatus
 dgpu_draw(DgpuEncoder encoder, uint32_t vertices, uint32_t instances, uint32_t first_vertex, uint32_t first_instance);
-/* DGPU_ERANGE for indices past the index buffer. */
+
+/* DGPU_ERANGE for indices past the index buffer, and instances past a vertex buffer; which vertices the indices name
+ * is not checked. DGPU_EBINDING also without an index buffer. Else as above. */
 DGPU_API DgpuStatus dgpu_draw_indexed(
     DgpuEncoder encoder,
     uint32_t indices,
@@ -885,14 +1000,21 @@ DGPU_API DgpuStatus dgpu_draw_indexed(
     uint32_t first_index,
     uint32_t base_vertex,
     uint32_t first_instance);
-/* `draw_count` records of 4 uint32 (vertices, instances, first vertex, first instance), or with indices 5 (indices,
- * instances, first index, base vertex, first instance), one after another. */
+
+/* `draw_count` records of 4 uint32 (vertices, instances, first vertex, first instance), one after another, from a
+ * multiple of 4 bytes of a buffer with DGPU_BUFFER_INDIRECT (DGPU_EINVALID), all inside of it (DGPU_ERANGE). Else as
+ * dgpu_draw, but what they say is not checked. */
 DGPU_API DgpuStatus
 dgpu_draw_indirect(DgpuEncoder encoder, DgpuBuffer arguments, uint64_t offset_bytes, uint32_t draw_count);
+
+/* The same with records of 5: indices, instances, first index, base vertex, first instance. DGPU_EBINDING also without
+ * an index buffer. */
 DGPU_API DgpuStatus
 dgpu_draw_indexed_indirect(DgpuEncoder encoder, DgpuBuffer arguments, uint64_t offset_bytes, uint32_t draw_count);
 
-/* Copies and clears come between passes. */
+/* Copies bytes. Copies and clears come between passes: DGPU_EINVALID in one. Both offsets and the size are multiples
+ * of 4, and ranges of one buffer do not overlap (DGPU_EINVALID); both are inside (DGPU_ERANGE). 0 bytes are nothing to
+ * do. */
 DGPU_API DgpuStatus dgpu_copy_buffer(
     DgpuEncoder encoder,
     DgpuBuffer destination,
@@ -900,6 +1022,7 @@ DGPU_API DgpuStatus dgpu_copy_buffer(
     DgpuBuffer source,
     uint64_t source_offset_bytes,
     uint64_t size_bytes);
+
 /* A place in a texture. */
 typedef struct DgpuTexturePlace
 {
@@ -907,6 +1030,10 @@ typedef struct DgpuTexturePlace
     uint32_t layer, mip;
     uint32_t x, y, z;
 } DgpuTexturePlace;
+
+/* Copies texels between textures of one format and number of samples, in whole blocks up to the mip's edge, and not
+ * within one layer and mip of one texture: DGPU_EINVALID otherwise, and in a pass. DGPU_ERANGE for a layer or mip that
+ * a texture lacks, and a box that is empty or not inside. */
 DGPU_API DgpuStatus dgpu_copy_texture(
     DgpuEncoder encoder,
     const DgpuTexturePlace* destination,
@@ -914,7 +1041,12 @@ DGPU_API DgpuStatus dgpu_copy_texture(
     uint32_t width,
     uint32_t height,
     uint32_t depth);
-/* The row pitch is a multiple of the device's (dgpu_texture_row_alignment). */
+
+/* Copies texels to rows of bytes, slices one after another. The row pitch holds a row, is a multiple of the device's
+ * (dgpu_texture_row_alignment) and below 4 GiB, and the offset a multiple of 4 and of a block's bytes: DGPU_EINVALID,
+ * also for a box that cuts blocks, and in a pass. DGPU_ERANGE for a layer, mip or box as above, and unless every row
+ * with its whole pitch is inside of the buffer. DGPU_EUNSUPPORTED for D32_FLOAT_S8_UINT and multisampled textures.
+ * DGPU_EDRIVER. */
 DGPU_API DgpuStatus dgpu_copy_texture_to_buffer(
     DgpuEncoder encoder,
     DgpuBuffer destination,
@@ -924,6 +1056,8 @@ DGPU_API DgpuStatus dgpu_copy_texture_to_buffer(
     uint32_t width,
     uint32_t height,
     uint32_t depth);
+
+/* The other way round, with the same rules: DGPU_EINVALID, DGPU_ERANGE, DGPU_EUNSUPPORTED, DGPU_EDRIVER. */
 DGPU_API DgpuStatus dgpu_copy_buffer_to_texture(
     DgpuEncoder encoder,
     const DgpuTexturePlace* destination,
@@ -933,17 +1067,24 @@ DGPU_API DgpuStatus dgpu_copy_buffer_to_texture(
     uint32_t width,
     uint32_t height,
     uint32_t depth);
-/* In bytes, a power of two; 0 for a stale handle. */
+
+/* What row pitches are multiples of: bytes, a whole number of blocks. 0 with DGPU_ESTALE or DGPU_EDRIVER. */
 DGPU_API uint64_t dgpu_texture_row_alignment(DgpuTexture texture);
 
-/* Zeros; whole words. Size 0: to the end. */
+/* Zeros. Offset and size are multiples of 4 (DGPU_EINVALID), and inside (DGPU_ERANGE). Size 0: to the end.
+ * DGPU_EINVALID in a pass. */
 DGPU_API DgpuStatus
 dgpu_clear_buffer(DgpuEncoder encoder, DgpuBuffer buffer, uint64_t offset_bytes, uint64_t size_bytes);
-/* Every layer and mip, of a colour format. Integer formats take the nearest integers. */
+
+/* Every layer and mip, of a colour format. Integer formats take the nearest integers. DGPU_EINVALID for a depth
+ * format, which a render pass clears, and in a pass; DGPU_EUNSUPPORTED for a format with blocks. */
 DGPU_API DgpuStatus dgpu_clear_texture(DgpuEncoder encoder, DgpuTexture texture, const float color[4]);
 
-/* Names for a capture tool. Groups nest. */
+/* Names what follows for a capture tool, up to dgpu_pop_group. Groups nest, hold whole passes, and are closed before
+ * the submission: DGPU_EINVALID in a pass. */
 DGPU_API DgpuStatus dgpu_push_group(DgpuEncoder encoder, const char* name);
+
+/* DGPU_EINVALID in a pass, and where no group is open. */
 DGPU_API DgpuStatus dgpu_pop_group(DgpuEncoder encoder);
 
 /* Ends the encoder, whose handle becomes stale, and hands its work to the device. The fence value that passes when the

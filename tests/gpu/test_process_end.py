@@ -156,6 +156,11 @@ if child == 0:
         buffer.read()
     except HostError as error:
         print(error.status, flush=True)
+    for ask in (lambda: host.adapters(Backend.VULKAN), lambda: host.backends, lambda: host.open_devices):
+        try:
+            print("child saw", ask(), flush=True)
+        except HostError as error:
+            print("child was told", error.status, flush=True)
     buffer.release()
     sys.exit(0)  # and what is left is collected
 print("child ended with", os.waitpid(child, 0)[1])
@@ -175,4 +180,6 @@ def test_a_forked_child_is_refused_and_ends(vulkan: Gpu, tmp_path: Path) -> None
     )
     assert ended.returncode == 0, ended.stderr
     assert "EUNAVAILABLE\n" in ended.stdout
+    assert "child saw" not in ended.stdout
+    assert ended.stdout.count("child was told EUNAVAILABLE") == 3
     assert "child ended with 0\nparent read 1048576\n" in ended.stdout

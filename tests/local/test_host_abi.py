@@ -96,11 +96,14 @@ def ctypes_type(header: Header, c_type: str) -> Any:
 
 def test_every_call_has_its_signature(header: Header) -> None:
     theirs = {
-        name: (ctypes_type(header, result), tuple(ctypes_type(header, argument) for argument in arguments))
+        name: abi.Call(
+            ctypes_type(header, result), {what: ctypes_type(header, kind) for what, kind in arguments.items()}
+        )
         for name, (result, arguments) in header.calls.items()
     }
     assert len(theirs) > 60
     assert theirs == abi.CALLS
+    assert all(list(call.parameters) == list(abi.CALLS[name].parameters) for name, call in theirs.items())  # in order
 
 
 def test_the_call_back_has_its_signature(header: Header) -> None:

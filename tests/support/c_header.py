@@ -22,7 +22,7 @@ class Header:
     constants: dict[str, int]
     typedefs: dict[str, str]
     structs: dict[str, list[Member]]
-    calls: dict[str, tuple[str, tuple[str, ...]]]
+    calls: dict[str, tuple[str, dict[str, str]]]  # what is returned; each argument's type by its name
 
 
 def parse(source: str) -> Header:
@@ -59,8 +59,8 @@ def parse(source: str) -> Header:
             header.typedefs[found["new"]] = found["old"]
         else:
             arguments = found["arguments"].strip()
-            types = () if arguments == "void" else tuple(_argument(part) for part in arguments.split(","))
-            header.calls[found["call"]] = (_spelled(found["result"]), types)
+            parts = [] if arguments == "void" else arguments.split(",")
+            header.calls[found["call"]] = (_spelled(found["result"]), dict(_argument(part) for part in parts))
     return header
 
 
@@ -87,11 +87,11 @@ def _members(body: str) -> list[Member]:
     return members
 
 
-def _argument(text: str) -> str:
-    """The type of `const void** data` or `const float color[4]`."""
+def _argument(text: str) -> tuple[str, str]:
+    """Name and type of `const void** data` or `const float color[4]`."""
     found = re.fullmatch(r"\s*(.+?[\s*])(\w+)(\[\d+\])?\s*", text, flags=re.DOTALL)
     assert found, f"what argument is this? {text}"
-    return _spelled(found[1]) + ("*" if found[3] else "")
+    return found[2], _spelled(found[1]) + ("*" if found[3] else "")
 
 
 def _spelled(type_: str) -> str:

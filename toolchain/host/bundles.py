@@ -7,6 +7,7 @@ import os
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from toolchain.errors import HostError
 from toolchain.host.enums import Backend
 from toolchain.host.library import Library, Owned, borrow, text
 from toolchain.host.pipelines import ComputePipeline, RenderPipeline, render_desc
@@ -28,12 +29,15 @@ class Bundle(Owned):
         return cls(library, library.made(library.calls.dgpu_bundle_open(pointer, size_bytes)))
 
     @classmethod
-    def open_file(cls, library: Library, path: PathLike[str]) -> Bundle:
+    def open_file(cls, library: Library, path: str | PathLike[str]) -> Bundle:
         """A NAME.dgb file, which stays open: header, index and tables are read and checked now, the rest when it is
-        used. HostError EBUNDLE, also for a file that cannot be read. ValueError for a path with a NUL."""
-        encoded = os.fsencode(path)
+        used. HostError EBUNDLE, also for a file that cannot be read. EINVALID for what is no path, as with a NUL."""
+        try:
+            encoded = os.fsencode(path)
+        except UnicodeEncodeError as error:
+            raise HostError("EINVALID", f"{os.fspath(path)!r} is no path of this system: {error.reason}") from error
         if b"\0" in encoded:
-            raise ValueError(f"{path} holds a NUL, which ends text in C")
+            raise HostError("EINVALID", f"{os.fspath(path)!r} holds a NUL, which ends text in C")
         return cls(library, library.made(library.calls.dgpu_bundle_open_file(encoded)))
 
     def verify(self) -> None:
@@ -54,6 +58,9 @@ class Bundle(Owned):
     @property
     def pipelines(self) -> tuple[str, ...]:
         """The names of its pipelines."""
+        self.library.made(
+            self.library.calls.dgpu_bundle_mask(self.handle)
+        )  # or it was released; a count of 0 is no failure
         count = self.library.calls.dgpu_bundle_pipeline_count(self.handle)
         names = (self.library.calls.dgpu_bundle_pipeline_name(self.handle, index) for index in range(count))
         return tuple(name.decode("utf-8") for name in names)

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from toolchain.host import abi
+from toolchain.errors import HostError
+from toolchain.host import abi, numbers
 from toolchain.host.enums import IndexType
 from toolchain.host.library import Library, Owned, array_of, borrow, text
 from toolchain.host.pipelines import Pipeline
@@ -55,7 +56,9 @@ class Pass:
         what has them (array.array, ctypes, numpy), in the layout of the shader. `element` is the index in an array of
         resources.
         """
-        number = row if self._pipeline is None else self._pipeline.row(row)
+        number = row
+        if isinstance(row, str):  # without a pipeline no row has a number, and the call says so
+            number = 0 if self._pipeline is None else self._pipeline.row(row)
         calls, at = self.library.calls, self._encoder
         if isinstance(value, Buffer):
             status = calls.dgpu_set_buffer(at, number, element, value.handle, 0, 0)
@@ -272,10 +275,16 @@ class Encoder(Owned):
     def clear_texture(self, texture: Texture, color: tuple[float, float, float, float]) -> None:
         """One colour in every layer and mip."""
         self.library.check(
-            self.library.calls.dgpu_clear_texture(self.handle, texture.handle, (ctypes.c_float * 4)(*color))
+            self.library.calls.dgpu_clear_texture(
+                self.handle, texture.handle, numbers.array(ctypes.c_float, color, "color", length=4)
+            )
         )
 
 
 def _extent(size: Sequence[int]) -> tuple[int, int, int]:
+    if not 1 <= len(size) <= 3:
+        raise HostError(
+            "EINVALID", f"size: expected (width, height) or (width, height, depth), got {len(size)} numbers"
+        )
     width, height, depth = (*size, 1, 1)[:3]
     return width, height, depth

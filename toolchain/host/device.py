@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from toolchain.errors import HostError
 from toolchain.host import abi
 from toolchain.host.bundles import Bundle
 from toolchain.host.commands import Encoder
@@ -24,6 +25,7 @@ from toolchain.host.enums import (
     Format,
     FormatUse,
     Platform,
+    Status,
     TextureType,
     TextureUse,
 )
@@ -249,29 +251,37 @@ class Host:
         self.library = library
 
     @classmethod
-    def load(cls, path: Path) -> Host:
+    def load(cls, path: str | PathLike[str]) -> Host:
         """The library at `path`. HostError ELIBRARY where there is none that this package can use."""
-        return cls(Library.load(path))
+        return cls(Library.load(Path(path)))
 
     def close(self, timeout_s: float | None = None) -> None:
         """Release every object of the library, whoever made it, and wait until every device has closed.
 
-        BufferError while a view of a read's bytes lives: it would show freed memory. HostError EPENDING when the time
-        runs out: all is released, and a later call waits on. A process that ends without it waits ten seconds at most.
+        HostError EINVALID while a view of a read's bytes lives, which would show freed memory: nothing is released.
+        EPENDING when the time runs out: all is released, and a later call waits on. A process that ends without it
+        waits ten seconds at most.
         """
         if self.library.views:
-            raise BufferError("views of reads' bytes are still in use: drop them, or copy them with bytes(), first")
+            raise HostError(
+                "EINVALID",
+                f"views of {len(self.library.views)} reads' bytes are still in use, and closing would free what they "
+                "show: drop them, or copy them with bytes(), first",
+            )
         self.library.wait(self.library.calls.dgpu_shut_down, timeout_s)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: object = None, *_: object) -> None:
+        # An exception that leaves the block is what to tell, and often holds the views; the process's end closes then.
+        if kind is None or not self.library.views:
+            self.close()
 
     @property
     def backends(self) -> tuple[Backend, ...]:
         """What the library was built with."""
+        self.library.require_usable()
         built = self.library.calls.dgpu_backends_built()
         return tuple(backend for backend in Backend if backend and built & backend.bit)
 
@@ -292,6 +302,7 @@ class Host:
     @property
     def open_devices(self) -> int:
         """Devices that have not closed yet."""
+        self.library.require_usable()
         return int(self.library.calls.dgpu_open_devices())
 
     def candidates(
@@ -305,22 +316,27 @@ class Host:
         return tuple(Backend(number) for number in found[: count.value])
 
     def adapters(self, backend: Backend) -> tuple[Adapter, ...]:
-        """What a backend sees; nothing where it cannot open (`why_none` says why)."""
-        found = []
-        for index in range(self.library.calls.dgpu_adapter_count(backend)):
+        """What a backend sees: nothing where it cannot open, or the library lacks it. HostError EINVALID for what is no
+        backend, EUNAVAILABLE in the child of a process that forked with a device."""
+        found: list[Adapter] = []
+        count = self.library.calls.dgpu_adapter_count(backend)
+        for index in range(count or 1):  # of 0 the first says why
             info = Filled(abi.AdapterInfo)
-            self.library.check(self.library.calls.dgpu_adapter_info(backend, index, info.pointer))
+            status = self.library.calls.dgpu_adapter_info(backend, index, info.pointer)
+            if count == 0 and status in (Status.ERANGE, Status.ENOTCOMPILED):
+                break
+            self.library.check(status)
             made = info.value
             name = made.name.decode("utf-8", "replace")
             found.append(Adapter(index, name, AdapterType(made.type), made.vendor_id, made.device_id, bytes(made.luid)))
         return tuple(found)
 
-    def bundle(self, source: BytesLike | PathLike[str]) -> Bundle:
+    def bundle(self, source: BytesLike | str | PathLike[str]) -> Bundle:
         """A shader bundle: the bytes of its file, all of which are checked now; or a path, whose file is read as far as
         it is needed, and each layout and code checked when a pipeline is made from it. HostError EBUNDLE."""
         return (
             Bundle.open_file(self.library, source)
-            if isinstance(source, PathLike)
+            if isinstance(source, (str, PathLike))
             else Bundle.open(self.library, source)
         )
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import atexit
 import ctypes
 import itertools
+import math
 import os
 import threading
 import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from toolchain.errors import HostError
-from toolchain.host import abi
+from toolchain.host import abi, numbers
 from toolchain.host.enums import ABI_VERSION, Status
 
 if TYPE_CHECKING:
@@ -30,11 +32,11 @@ T = TypeVar("T", bound=ctypes.Structure)
 
 
 class Library:
-    """A loaded libdream_host_gpu. `calls` has every call of dgpu.h, typed."""
+    """A loaded libdream_host_gpu. `calls` has every call of dgpu.h, typed; they refuse numbers that C would cut."""
 
-    def __init__(self, path: Path, calls: ctypes.CDLL) -> None:
+    def __init__(self, path: Path, calls: SimpleNamespace) -> None:
         self.path = path
-        self.calls: Any = calls  # a CDLL types nothing; abi.CALLS does, at run time
+        self.calls: Any = calls  # abi.CALLS types them, at run time
         self.done = abi.ReadDone(self._read_done)
         self._waiting: dict[int, Callable[[int], None]] = {}
         # what views of reads' bytes hold, by the read's handle
@@ -48,19 +50,21 @@ class Library:
         """The library at `path`. HostError ELIBRARY: no such library, of another version, or with a call missing."""
         try:
             # by its full path: a bare name would be looked for elsewhere
-            calls = ctypes.CDLL(str(path.absolute()))
-        except OSError as error:
+            loaded = ctypes.CDLL(str(path.absolute()))
+        except (OSError, ValueError) as error:  # ValueError: a NUL
             raise HostError("ELIBRARY", f"{path} cannot be loaded: {error}", hint=_HINT) from error
         try:
-            version = calls.dgpu_abi_version
+            version = loaded.dgpu_abi_version
             version.restype = ctypes.c_uint32
             if version() != ABI_VERSION:
                 raise HostError(
                     "ELIBRARY", f"{path} has version {version()} of dgpu.h, and this package {ABI_VERSION}", hint=_HINT
                 )
-            for name, (result, arguments) in abi.CALLS.items():
-                call = getattr(calls, name)
-                call.restype, call.argtypes = result, arguments
+            calls = SimpleNamespace()
+            for name, declared in abi.CALLS.items():
+                call = getattr(loaded, name)
+                call.restype, call.argtypes = declared.result, tuple(declared.parameters.values())
+                setattr(calls, name, numbers.checked(name, call, declared.parameters))
         except AttributeError as error:
             raise HostError("ELIBRARY", f"{path} is no libdream_host_gpu: {error}", hint=_HINT) from error
         library = cls(path, calls)
@@ -78,9 +82,17 @@ class Library:
         if status != 0:
             raise self.failure()
 
+    def require_usable(self) -> None:
+        """HostError EUNAVAILABLE in the child of a process that forked with a device, where no call works: for those
+        calls whose 0 does not tell."""
+        if self.calls.dgpu_release(0) == Status.EUNAVAILABLE:  # ESTALE elsewhere
+            raise self.failure()
+
     def wait(self, call: Callable[[int], int], timeout_s: float | None) -> None:
-        """Wait with a call that takes nanoseconds, for ever with None. HostError EPENDING when the time runs out."""
-        end = None if timeout_s is None else time.monotonic_ns() + nanoseconds(timeout_s)
+        """Wait with a call that takes nanoseconds, for ever with None or infinity. HostError EPENDING when the time
+        runs out, EINVALID for what is no time."""
+        timeout_ns = nanoseconds(timeout_s)
+        end = None if timeout_ns == FOREVER_NS else time.monotonic_ns() + timeout_ns
         while True:
             left = FOREVER_NS if end is None else max(0, end - time.monotonic_ns())
             status = call(min(left, SLICE_NS))
@@ -172,24 +184,38 @@ def array_of(kind: type[T], items: list[T]) -> ctypes.Array[T] | None:
 
 def borrow(data: BytesLike) -> tuple[Any, int]:
     """What ctypes takes as a pointer to the bytes of `data`, and their number; copied only where Python lends no
-    pointer (read-only views, and what is not contiguous)."""
+    pointer (read-only views, and what is not contiguous). HostError EINVALID for what has no bytes."""
     if isinstance(data, bytes):
         return data, len(data)
-    view = memoryview(data)
+    try:
+        view = memoryview(data)
+    except (TypeError, ValueError, BufferError) as error:
+        raise HostError("EINVALID", f"expected bytes, or what has them: {error}") from error
     if view.readonly or not view.c_contiguous or view.nbytes == 0:
         return view.tobytes(), view.nbytes
     return (ctypes.c_char * view.nbytes).from_buffer(data), view.nbytes
 
 
 def nanoseconds(timeout_s: float | None) -> int:
-    """A time-out as dgpu.h takes it; None waits for ever."""
-    return FOREVER_NS if timeout_s is None else max(0, min(FOREVER_NS, round(timeout_s * 1e9)))
+    """A time-out as dgpu.h takes it; None and infinity wait for ever. HostError EINVALID for what is no time."""
+    if timeout_s is None:
+        return FOREVER_NS
+    seconds = numbers.real(timeout_s, "timeout_s")
+    if math.isnan(seconds) or seconds < 0:
+        raise HostError("EINVALID", f"timeout_s: expected seconds from 0 up, or None for ever, got {seconds}")
+    return FOREVER_NS if seconds * 1e9 >= FOREVER_NS else round(seconds * 1e9)
 
 
 def text(value: str | None) -> bytes | None:
-    """Text as dgpu.h takes it. ValueError for an embedded NUL, where C would see its end."""
+    """Text as dgpu.h takes it. HostError EINVALID for a NUL inside, where C would see its end, and for what is no
+    Unicode."""
     if value is None:
         return None
+    if not isinstance(value, str):
+        raise HostError("EINVALID", f"expected text, got {type(value).__name__} {value!r}")
     if "\0" in value:
-        raise ValueError(f"{value!r} holds a NUL, which ends text in C")
-    return value.encode("utf-8")
+        raise HostError("EINVALID", f"{value!r} holds a NUL, which ends text in C")
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise HostError("EINVALID", f"{value!r} is no Unicode: {error.reason}") from error

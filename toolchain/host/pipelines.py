@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from toolchain.host import abi
+from toolchain.host import abi, numbers
 from toolchain.host.enums import NO_ROW, Feature
 from toolchain.host.library import Library, Owned, array_of, borrow, sized, text
 from toolchain.host.values import RenderState, Row, Stencil
@@ -19,8 +19,10 @@ class Pipeline(Owned):
     """A program made ready to run, with its parameter rows."""
 
     def row(self, row: str | int) -> int:
-        """The number of a row: of the first with this name. HostError EBINDING where there is none."""
-        if isinstance(row, int):
+        """The number of a row: of the first with this name. HostError EBINDING where there is none; ERANGE for a number
+        that no row has."""
+        if not isinstance(row, str):
+            self.path(row)
             return row
         number = int(self.library.calls.dgpu_pipeline_row(self.handle, text(row), None))
         if number == NO_ROW:
@@ -29,7 +31,8 @@ class Pipeline(Owned):
 
     def path(self, row: str | int) -> str:
         """How a row was resolved, for people. HostError ESTALE, ERANGE."""
-        found = self.library.calls.dgpu_pipeline_row_path(self.handle, self.row(row))
+        number = self.row(row) if isinstance(row, str) else row
+        found = self.library.calls.dgpu_pipeline_row_path(self.handle, number)
         if found is None:
             raise self.library.failure()
         return str(found.decode("utf-8", "replace"))
@@ -70,7 +73,7 @@ class Program(Owned):
 
     def compute(self, rows: Sequence[Row] = (), *, features: Sequence[Feature] = ()) -> ComputePipeline:
         """A compute pipeline. The program holds one compute entry point alone."""
-        needed = (ctypes.c_uint32 * len(features))(*features)
+        needed = numbers.array(ctypes.c_uint32, features, "features")
         desc = sized(
             abi.ComputePipelineDesc,
             row_count=len(rows),
@@ -90,7 +93,7 @@ class Program(Owned):
 
 def render_desc(state: RenderState, rows: Sequence[Row] = ()) -> abi.RenderPipelineDesc:
     """The structure that says the same."""
-    needed = (ctypes.c_uint32 * len(state.features))(*state.features)
+    needed = numbers.array(ctypes.c_uint32, state.features, "features")
     stencil = state.stencil or Stencil()
     return sized(
         abi.RenderPipelineDesc,

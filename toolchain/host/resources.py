@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from toolchain.host import abi
+from toolchain.errors import HostError
+from toolchain.host import abi, numbers
 from toolchain.host.enums import Format, TextureType
 from toolchain.host.library import Filled, Library, Owned, borrow, sized
 from toolchain.host.values import Box, Texels
@@ -76,9 +77,11 @@ class Read(Owned):
         return bytes(self.wait(timeout_s))
 
     def release(self) -> None:
-        """Give its memory back. BufferError while a view from `wait` lives."""
+        """Give its memory back. HostError EINVALID while a view from `wait` lives."""
         if self._view is not None and self._view() is not None:
-            raise BufferError("a view of this read's bytes is still in use; drop it first")
+            raise HostError(
+                "EINVALID", "a view of this read's bytes is still in use: drop it, or copy it with bytes(), first"
+            )
         super().release()
 
 
@@ -103,7 +106,8 @@ class Buffer(Owned):
         `done` is called with the read on a thread of the library, once, however it ends. It must not wait.
         """
         if size_bytes is None:
-            size_bytes = max(0, self.size_bytes - offset_bytes)
+            first = numbers.number(ctypes.c_uint64, offset_bytes, "offset_bytes")
+            size_bytes = max(0, self.size_bytes - int(first))
 
         def start(call_back: object, user: object) -> int:
             return int(self.library.calls.dgpu_buffer_read(self.handle, offset_bytes, size_bytes, call_back, user))

@@ -1,6 +1,7 @@
 """The device tests. Importing this registers all of them."""
 
 from tests.gpu.cases import (
+    arguments,
     bad_input,
     bundles,
     commands,
@@ -10,6 +11,7 @@ from tests.gpu.cases import (
     loss,
     raster,
     reads,
+    rules,
     strict,
     textures,
     threads,
@@ -17,6 +19,7 @@ from tests.gpu.cases import (
 )
 
 __all__ = [
+    "arguments",
     "bad_input",
     "bundles",
     "commands",
@@ -26,6 +29,7 @@ __all__ = [
     "loss",
     "raster",
     "reads",
+    "rules",
     "strict",
     "textures",
     "threads",
