@@ -261,6 +261,7 @@ extern "C" DgpuPipeline dgpu_bundle_compute_pipeline(DgpuDevice device, DgpuBund
     return value_of<DgpuPipeline>(
         [&]
         {
+            require_no_compiler("dgpu_bundle_compute_pipeline");
             const std::shared_ptr<Device> on = find_as<DeviceHandle>(device, "device")->device;
             on->require_alive();
             const Parts parts = parts_of(
@@ -281,6 +282,7 @@ extern "C" DgpuPipeline dgpu_bundle_render_pipeline(
     return value_of<DgpuPipeline>(
         [&]
         {
+            require_no_compiler("dgpu_bundle_render_pipeline");
             const std::shared_ptr<Device> on = find_as<DeviceHandle>(device, "device")->device;
             on->require_alive();
             DgpuRenderPipelineDesc desc = copy_of(state, "state");

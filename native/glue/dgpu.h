@@ -512,7 +512,8 @@ typedef struct DgpuTexels
  * DGPU_EINVALID for numbers that no texture has: a type, format or usage that is none; a size of 0, or above 1 where
  * the type has none; a cube that is not square; samples that are no power of two up to 64, or of a texture that is not
  * 2D, has mips or DGPU_TEXTURE_STORE; a depth format that is stored to or a colour target, or
- * DGPU_TEXTURE_DEPTH_STENCIL without one; another `initial_count`; pitches that rows do not fit in, or of 4 GiB and
+ * DGPU_TEXTURE_DEPTH_STENCIL without one; another `initial_count`, or any of a multisampled texture; pitches that rows
+ * do not fit in, or of 4 GiB and
  * more. DGPU_ERANGE for a size or length above the device's limit, more mips than the size has, and too few bytes of
  * data. DGPU_EUNSUPPORTED for what the device cannot do with the format (dgpu_device_format_uses), more than 8
  * samples, and data of D32_FLOAT_S8_UINT. DGPU_EMEMORY, DGPU_ESTALE, DGPU_EDEVICELOST, DGPU_EDRIVER. */
@@ -1088,7 +1089,8 @@ DGPU_API DgpuStatus dgpu_push_group(DgpuEncoder encoder, const char* name);
 DGPU_API DgpuStatus dgpu_pop_group(DgpuEncoder encoder);
 
 /* Ends the encoder, whose handle becomes stale, and hands its work to the device. The fence value that passes when the
- * work has finished, above 0; 0 for a failure, where nothing was handed over.
+ * work has finished, above 0; 0 for a failure, where nothing was handed over: DGPU_ESTALE; DGPU_EINVALID with a pass or
+ * a group open; what the first recording that failed gave; DGPU_EDEVICELOST; DGPU_EMEMORY and DGPU_EDRIVER of the driver.
  *
  * Work in flight holds memory of the driver. With 64 submissions of a device unfinished, this waits for the oldest;
  * other threads go on meanwhile. Encoders that were not submitted hold memory, too. */

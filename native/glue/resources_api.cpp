@@ -361,6 +361,8 @@ extern "C" DgpuTexture dgpu_texture_create(
             {
                 given(initial, "initial");
                 require_one_aspect(desc.format, "initial data");
+                if (desc.sample_count > 1)
+                    throw Failure(DGPU_EINVALID, "initial data: a multisampled texture is written by rendering to it");
                 if (initial_count != layers * desc.mip_count)
                     throw Failure(
                         DGPU_EINVALID,

@@ -99,6 +99,9 @@ def writes_change_what_they_are_given(rig: Rig) -> None:
 def multisampled_and_compressed_textures_are_not_copied_or_cleared_as_others(rig: Rig) -> None:
     """What drivers do not do, or do wrong."""
     image = rig.device.texture(Format.RGBA8_UNORM, 4, 4, usage=TextureUse.COLOR_TARGET, sample_count=4)
+    with fails("EINVALID", "initial data: a multisampled"):
+        use = TextureUse.COLOR_TARGET
+        rig.device.texture(Format.RGBA8_UNORM, 4, 4, usage=use, sample_count=4, data=[bytes(64)])
     rows = rig.device.buffer(size_bytes=4096)
     pitch = image.row_alignment_bytes * 64
     with fails("EUNSUPPORTED", "multisampled"), rig.device.encoder() as commands:
