@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -42,10 +42,13 @@ from toolchain.bundle.model import (
     InputKind,
     Pipeline,
     Target,
+    VertexAttribute,
+    VertexStream,
 )
 from toolchain.bundle.rules.checking import check_file, rules
 from toolchain.bundle.rules.rule import BundleFinding
 from toolchain.digest import Sha256
+from toolchain.host.enums import Format
 from toolchain.rules.rule import Severity
 
 VULKAN, METAL, WEBGPU, CUDA = Target.VULKAN, Target.METAL, Target.WEBGPU, Target.CUDA
@@ -279,6 +282,13 @@ def with_pipeline(bundle: Bundle, change: Callable[[Pipeline], Pipeline]) -> Bun
     return replace(bundle, pipelines=tuple(map(change, bundle.pipelines)))
 
 
+Attributes = Sequence[VertexAttribute]
+
+
+def with_attributes(bundle: Bundle, change: Callable[[Attributes], Attributes]) -> Bundle:
+    return with_pipeline(bundle, lambda one: replace(one, attributes=tuple(change(one.attributes))))
+
+
 def a_parameter_of_the_hit(library: Library) -> Bundle:
     return library.variant(
         "rays",
@@ -406,6 +416,7 @@ CASES: dict[str, Case] = {
         given["raster"], "raster", "fragment_main", WEBGPU, "@location(1) uv", "@location(0) uv"
     ),
     "S4": of_two_modules,
+    "S5": lambda given: with_attributes(given["raster"], lambda all: [one for one in all if one.semantic != "NORMAL"]),
     "K1": lambda given: with_code(
         given["bindless"], "bindless", "bindless", VULKAN, lambda one: replace(one, features=0)
     ),
@@ -569,6 +580,79 @@ def test_arrays_of_textures_in_msl(library: Library, tmp_path: Path) -> None:
     spoilt = library.of(ARRAYS, METAL)
     assert {"I3"} <= broken(spoilt, tmp_path) <= {"I3", "I7"}
     assert broken(library.of(ARRAYS, VULKAN), tmp_path) == set()
+
+
+# Vertex input.
+
+
+def formatted(semantic: str, format: Format) -> Callable[[Attributes], Attributes]:
+    return lambda all: [replace(one, format=format.value) if one.semantic == semantic else one for one in all]
+
+
+@pytest.mark.parametrize(
+    ("change", "seen", "targets"),
+    [
+        (lambda all: all[:1], {"none"}, {"spirv", "metal", "wgsl"}),
+        (lambda all: [], {"none"}, {"spirv", "metal", "wgsl"}),
+        (formatted("TEXCOORD", Format.RG32_UINT), {"rg32-uint, of uint"}, {"spirv", "metal", "wgsl"}),
+        (formatted("NORMAL", Format.RGBA8_SINT), {"rgba8-sint, of int"}, {"spirv", "metal", "wgsl"}),
+        # slang-rhi has no such format on WebGPU
+        (formatted("NORMAL", Format.RGB10A2_UNORM), {"rgb10a2-unorm"}, {"wgsl"}),
+        (formatted("NORMAL", Format.D32_FLOAT), {"d32-float"}, {""}),
+        (lambda all: [*all[:2], replace(all[2], offset_bytes=28)], {"byte 36"}, {""}),
+        (lambda all: [*all, replace(all[0], semantic="position")], {"twice"}, {""}),
+    ],
+)
+def test_what_no_host_takes_as_vertex_input(
+    library: Library,
+    tmp_path: Path,
+    change: Callable[[Attributes], Attributes],
+    seen: set[str],
+    targets: set[str],
+) -> None:
+    found = findings_in(with_attributes(library["raster"], change), tmp_path)
+    assert {one.rule for one in found} == {"S5"}
+    assert all(one.severity is Severity.ERROR for one in found)
+    assert {one.seen for one in found} == seen
+    assert {one.target for one in found} == targets
+
+
+def test_an_attribute_that_nothing_reads_is_noted_as_the_host_takes_it(library: Library, tmp_path: Path) -> None:
+    more = VertexAttribute("COLOR", 1, Format.RGBA8_UINT.value, 0, 0)
+    found = findings_in(with_attributes(library["raster"], lambda all: [more, *all]), tmp_path)
+    assert {(one.rule, one.severity, one.seen) for one in found} == {("S5", Severity.NOTE, "COLOR1")}
+
+
+def test_fewer_components_and_other_capitals_pass(library: Library, tmp_path: Path) -> None:
+    small_ones = [replace(one, semantic=one.semantic.lower()) for one in library["raster"].pipelines[0].attributes]
+    small_ones = list(formatted("position", Format.RG8_UNORM)(small_ones))
+    assert findings_in(with_attributes(library["raster"], lambda _: small_ones), tmp_path) == []
+
+
+def test_steps_of_two_instances_are_for_backends_that_have_them(library: Library, tmp_path: Path) -> None:
+    stepped = with_pipeline(library["raster"], lambda one: replace(one, streams=(VertexStream(32, 2),)))
+    found = findings_in(stepped, tmp_path)
+    assert {(one.rule, one.target) for one in found} == {("S5", "spirv"), ("S5", "wgsl")}
+
+
+MATRIX = """
+struct In { float4 position : POSITION; row_major float3x4 model : MODEL1; uint joint; }
+[shader("vertex")]
+float4 vertex_main(In input, uint id : SV_VertexID) : SV_Position
+{ return float4(mul(input.model, input.position), input.joint + id); }
+"""
+
+
+def test_a_matrix_takes_a_semantic_a_row_and_what_has_none_its_name(library: Library, tmp_path: Path) -> None:
+    words = [("POSITION", 0, Format.RGBA32_FLOAT), ("joint", 0, Format.RGBA8_UINT)]
+    words += [("MODEL", row, Format.RGBA32_FLOAT) for row in (1, 2, 3)]
+    attributes = tuple(VertexAttribute(word, number, form.value, 0, 0) for word, number, form in words)
+    drawn = Pipeline("made", "made", ("vertex_main",), attributes, (VertexStream(16, 0),))
+    sample = Sample("made", (("vertex_main", 1),), GroupKind.RENDER, (VULKAN,), drawn)
+    bundle = library.compiler.bundle(sample, sources={"made": MATRIX})
+    assert findings_in(bundle, tmp_path) == []
+    found = findings_in(with_attributes(bundle, lambda all: all[:4]), tmp_path)
+    assert {one.row for one in found if one.rule == "S5"} == {"MODEL3"}
 
 
 # Allowances.

@@ -94,6 +94,16 @@ def test_allowances_and_profiles() -> None:
 
 
 MANY = ",".join(map(str, range(5000)))
+
+
+def drawn(*attributes: str, stride: int = 16) -> str:
+    """A render pipeline with one stream, whose attributes are in lines 10 and following."""
+    head = (
+        HEAD + f'[[pipeline]]\nname = "d"\nmodule = "m.slang"\nvertex = "v"\n[[pipeline.stream]]\nstride = {stride}\n'
+    )
+    return head + "".join(f"[[pipeline.stream.attribute]]\n{one}\n" for one in attributes)
+
+
 WRONG = {
     "no format": ('name = "x"\n', 1, "no 'format'"),
     "another format": ("format = 2\n", 1, "format 2"),
@@ -132,6 +142,23 @@ WRONG = {
         'attribute = [{ semantic = "A", format = "rgb32float" }]\n',
         10,
         "did you mean 'rgb32-float'?",
+    ),
+    "attribute past the stride": (
+        drawn('semantic = "A"\nformat = "rgb32-float"\noffset = 8'),
+        13,
+        "offset 8 and 12 bytes end at byte 20; its stream has a stride of 16",
+    ),
+    "attribute that is too long": (drawn('semantic = "A"\nformat = "rgba32-float"', stride=12), 10, "end at byte 16"),
+    "depths as an attribute": (
+        drawn('semantic = "A"\nformat = "d32-float"'),
+        12,
+        "d32-float is no format of a vertex attribute",
+    ),
+    "blocks as an attribute": (drawn('semantic = "A"\nformat = "bc7-unorm"'), 12, "bc7-unorm is no format"),
+    "attribute twice": (
+        drawn('semantic = "Uv0"\nformat = "r32-float"', 'semantic = "UV"\nformat = "r32-uint"'),
+        14,
+        "UV is fed twice; first in line 10",
     ),
     "allowance of nothing": (COMPUTE + '[[allow]]\nrule = "L1"\nentry = "x"\nreason = "r"\n', 10, "there is no 'x'"),
     "allowance without a reason": (COMPUTE + '[[allow]]\nrule = "L1"\n', 8, "no 'reason'"),

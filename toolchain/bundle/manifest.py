@@ -363,18 +363,19 @@ def _vertex_input(table: Table, kind: GroupKind) -> tuple[tuple[VertexStream, ..
     attributes: list[VertexAttribute] = []
     if "stream" not in table.values:
         return (), ()
+    from toolchain.bundle.vertex_input import VERTEX_FORMATS, key_of
     from toolchain.host.enums import Format
 
     formats = {one.name.lower().replace("_", "-"): one for one in Format if one.name not in ("UNDEFINED", "COUNT")}
+    places: dict[tuple[str, int], int] = {}
     if kind is not GroupKind.RENDER:
         table.problem("stream", "'stream' is for pipelines with a 'vertex'")
     for number, stream in enumerate(table.tables("stream")):
         stream.only(("stride", "instances", "attribute"))
         if "stride" not in stream.values:
             stream.problem(None, "no 'stride'; expected the bytes from one vertex to the next")
-        streams.append(
-            VertexStream(stream.integer("stride", minimum=1) or 0, stream.integer("instances", minimum=0) or 0)
-        )
+        stride = stream.integer("stride", minimum=1)
+        streams.append(VertexStream(stride or 0, stream.integer("instances", minimum=0) or 0))
         for attribute in stream.tables("attribute"):
             attribute.only(("semantic", "format", "offset"))
             form = "a semantic, such as TEXCOORD1"
@@ -382,9 +383,19 @@ def _vertex_input(table: Table, kind: GroupKind) -> tuple[tuple[VertexStream, ..
             if "format" not in attribute.values:
                 attribute.problem(None, "no 'format'; expected one such as rgb32-float")
             chosen = attribute.choice("format", formats)
+            offset = attribute.integer("offset", minimum=0) or 0
+            size = VERTEX_FORMATS.get(chosen.value) if chosen is not None else None
+            if chosen is not None and size is None:
+                attribute.problem("format", f"format: {attribute.values['format']} is no format of a vertex attribute")
+            if size is not None and stride is not None and offset + size > stride:
+                reach = f"offset {offset} and {size} bytes end at byte {offset + size}"
+                attribute.problem("offset", f"offset: {reach}; its stream has a stride of {stride}")
             match = _SEMANTIC.fullmatch(semantic or "")
             if match is None or chosen is None:
                 continue
-            offset = attribute.integer("offset", minimum=0) or 0
-            attributes.append(VertexAttribute(match.group(1), int(match.group(2) or 0), chosen.value, offset, number))
+            name, index = match.group(1), int(match.group(2) or 0)
+            if (key := key_of(name, index)) in places:
+                attribute.problem("semantic", f"semantic: {semantic} is fed twice; first in line {places[key]}")
+            places.setdefault(key, attribute.line())
+            attributes.append(VertexAttribute(name, index, chosen.value, offset, number))
     return tuple(streams), tuple(attributes)
