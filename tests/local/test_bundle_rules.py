@@ -31,6 +31,7 @@ from rule_bundles import (
     with_text,
 )
 
+from toolchain.bundle.explain import explain
 from toolchain.bundle.format import inputs_digest, write
 from toolchain.bundle.model import (
     Allowance,
@@ -47,6 +48,7 @@ from toolchain.bundle.model import (
 )
 from toolchain.bundle.rules.checking import check_file, rules
 from toolchain.bundle.rules.rule import BundleFinding
+from toolchain.bundle.rules.subject import Subject
 from toolchain.digest import Sha256
 from toolchain.host.enums import Format
 from toolchain.rules.rule import Severity
@@ -359,6 +361,28 @@ void main(uint3 id : SV_DispatchThreadID)
 """
 
 
+APART = """
+RWStructuredBuffer<float> result;
+[shader("compute")] [numthreads(32, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID)
+{ if (result[id.x] > 1) result[id.x] = WaveActiveSum(result[id.x]); }
+"""
+
+HANDLES = """
+Texture2D<float4> images[4]; SamplerState linear; RWStructuredBuffer<float4> result;
+[shader("compute")] [numthreads(32, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID)
+{ result[id.x] = images[1].SampleLevel(linear, float2(0.5), 0) + images[2].SampleLevel(linear, float2(0.5), 0); }
+"""
+
+PUSHED = """
+struct Big { float4 v[4]; }
+[[vk::push_constant]] ConstantBuffer<Big> big; RWStructuredBuffer<float4> result;
+[shader("compute")] [numthreads(4, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID) { result[id.x] = big.v[id.x]; }
+"""
+
+
 CASES: dict[str, Case] = {
     "C3": lambda given: replace(given["compute"], producer=replace(given["compute"].producer, compiler="")),
     "C4": lambda given: replace(given["compute"], inputs_sha256=Sha256.of(b"others")),
@@ -442,6 +466,7 @@ CASES: dict[str, Case] = {
         given["raster"], "raster", "fragment_main", WEBGPU, ": texture_2d<f32>", ": binding_array<texture_2d<f32>>"
     ),
     "M5": lambda given: given.of(BOOLS, WEBGPU),
+    "M6": lambda given: given.of(APART, WEBGPU),
     "R1": lambda given: with_pipeline(given["rays"], lambda one: replace(one, ray_payload_bytes=8)),
     "R2": lambda given: with_pipeline(
         given["rays"], lambda one: replace(one, hit_groups=(replace(one.hit_groups[0], name="hit_group_1"),))
@@ -560,6 +585,23 @@ def test_the_compilers_own_mistakes_are_caught(library: Library, tmp_path: Path)
     assert broken(library.of(NESTED, WEBGPU), tmp_path) <= {"Y1", "Y3", "I2"}
     assert broken(library.of(NESTED, WEBGPU), tmp_path)
     assert broken(library.of(NESTED, VULKAN), tmp_path) == set()
+
+
+@pytest.mark.parametrize(("source", "rule_id"), [(HANDLES, "M4"), (PUSHED, "I2"), (APART, "M6")])
+def test_what_slang_writes_for_browsers_and_none_takes(
+    library: Library, tmp_path: Path, source: str, rule_id: str
+) -> None:
+    """Slang 2026.12 makes all three; Vulkan takes them, and `explain` says of the browser what the check says."""
+    bundle = library.of(source, VULKAN, WEBGPU)
+    found = findings_in(bundle, tmp_path)
+    assert {(one.rule, one.target) for one in found} == {(rule_id, "wgsl")}
+    group = bundle.groups[0]
+    explained = explain(Subject(bundle), group, group.entries[0], findings=found)
+    assert not explained.ok
+    assert {one.target: {each.rule for each in one.wrong} for one in explained.targets} == {
+        VULKAN: set(),
+        WEBGPU: {rule_id},
+    }
 
 
 def test_unbounded_arrays_on_cuda(rule_compiler: Compiler, tmp_path: Path) -> None:

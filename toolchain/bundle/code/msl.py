@@ -99,7 +99,7 @@ def read(payload: bytes) -> CodeFacts:
         resources=tuple(resources),
         workgroup_bytes=shared,
         unindexed=tuple(unindexed),
-        unsized_arrays=tuple(sorted(set(re.findall(r"\barray_ref\s*<\s*(?:texture|sampler)\w*", text)))),
+        handle_arrays=tuple(sorted(set(re.findall(r"\barray_ref\s*<\s*(?:texture|sampler)\w*", text)))),
     )
 
 

@@ -105,13 +105,16 @@ def spirv_bindings(subject: Subject) -> Iterator[BundleFinding]:
     "every group and binding of the WGSL is in the layout, with the same kind, access and a buffer large enough",
     why="Dawn and wgpu compare a pipeline's bind group layout with the shader when the pipeline is made, and a"
     " buffer with the minimum binding size when it is bound.",
-    mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`.",
-    source="WebGPU, validating shader binding and minimum buffer binding size",
+    mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`. Slang 2026.12 gives"
+    " what is [[vk::push_constant]] no place in WGSL: make it a ConstantBuffer or a uniform parameter.",
+    source="WebGPU, validating shader binding and minimum buffer binding size; WGSL 12.3.2, resource interface",
 )
 def wgsl_bindings(subject: Subject) -> Iterator[BundleFinding]:
     """WGSL's bindings against the layout's fields, and sizes of uniform blocks."""
     yield from _in_layout(subject, "I2", Target.WEBGPU)
     for unit in subject.units(Target.WEBGPU):
+        for name in unit.facts.unplaced:
+            yield found("I2", "@group and @binding at every resource", f"none at {name}", unit=unit, row=name)
         fields = subject.fields(unit.group, unit.target)
         for resource in unit.facts.used_by(unit.code.name):
             if resource.kind is not RowKind.CONSTANT_BUFFER or resource.contents is None:
