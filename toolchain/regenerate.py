@@ -184,7 +184,7 @@ def _units(manifest: Manifest, targets: Sequence[Target]) -> dict[str, _Unit]:
             )
         for target in of_program:
             options = (*program.options, *manifest.target_options.get(target, ()))
-            words = [program.module, *(f"{entry.name} {entry.stage}" for entry in program.entries), *options]
+            words = [program.module, *(f"{entry.function} {entry.stage}" for entry in program.entries), *options]
             digest = Sha256.of(b"".join(word.encode() + b"\0" for word in words))
             units[unit_name(program, target)] = _Unit(program, target, options, digest)
     return units
@@ -379,7 +379,7 @@ def _request(manifest: Manifest, unit: _Unit) -> Request:
     return Request(
         name=unit_name(unit.program, unit.target),
         module=folder / unit.program.module,
-        entries=tuple((entry.name, entry.stage) for entry in unit.program.entries),
+        entries=tuple((entry.function, entry.stage) for entry in unit.program.entries),
         target=unit.target,
         options=tuple(options),
     )

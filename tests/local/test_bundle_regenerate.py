@@ -282,6 +282,35 @@ def test_one_target(project: Project) -> None:
     assert project.make()["made"] == 10, "WGSL is kept"
 
 
+NAMESPACES = """RWStructuredBuffer<float> data;
+namespace one { [shader("compute")][numthreads(8, 1, 1)] void same() { data[0] = 1; } }
+namespace two { [shader("compute")][numthreads(4, 1, 1)] void same() { data[0] = 2; } }
+"""
+
+
+def test_a_name_that_two_functions_share_is_refused_and_can_be_said_apart(project: Project) -> None:
+    (project.folder / "other.slang").write_text(NAMESPACES)
+    project.edit("bundle.toml", 'compute = "other"', 'compute = "same"')
+    status, document = project.run()
+    assert status == 18
+    for said in ("2 functions are called same", "other.slang:2: one::same", "other.slang:3: two::same"):
+        assert said in document["message"], document
+    assert not project.file.exists()
+    project.edit("bundle.toml", 'compute = "same"', 'compute = "two::same"')
+    project.make()
+    group = project.bundle().group("other:two::same")
+    assert group
+    (entry,) = group.entries
+    assert (entry.name, entry.thread_group_size) == ("same", (4, 1, 1))
+    ended = subprocess.run(
+        [sys.executable, "-m", "toolchain", "check", "bundle", project.file],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "E1" not in ended.stdout
+
+
 def test_every_program_that_fails_is_named_and_nothing_written(project: Project) -> None:
     project.make()
     first = project.file.read_bytes()

@@ -51,6 +51,16 @@ def test_permutations_are_every_combination() -> None:
     assert manifest.programs[1].options == ("-DA=0", "-DN=2")
 
 
+def test_an_entry_may_be_named_with_its_namespaces() -> None:
+    text = COMPUTE.replace('"main"', '"a.b.main"') + COMPUTE.removeprefix(HEAD).replace("scale", "other").replace(
+        '"main"', '"c::main"'
+    )
+    manifest = parse(text.encode(), Path("bundle.toml"))
+    assert [one.name for one in manifest.programs] == ["c:a::b::main", "c:c::main"]
+    assert manifest.programs[0].entries == (EntryPoint("a::b::main", "compute"),)
+    assert [one.entries for one in manifest.pipelines] == [("main",), ("main",)]
+
+
 def test_two_pipelines_of_one_program_share_its_group() -> None:
     text = COMPUTE + '[[pipeline]]\nname = "again"\nmodule = "c.slang"\ncompute = "main"\n'
     manifest = parse(text.encode(), Path("bundle.toml"))
@@ -114,6 +124,12 @@ WRONG = {
     "no pipeline": (HEAD, 1, "no pipeline"),
     "no entry": (HEAD + '[[pipeline]]\nname = "p"\nmodule = "m.slang"\n', 4, "expected one of 'compute'"),
     "two kinds": (COMPUTE + 'vertex = "v"\n', 8, "got compute and vertex"),
+    "namespace of nothing": (COMPUTE.replace('"main"', '"a::"'), 7, "expected the name of an entry, got 'a::'"),
+    "two entries of one name": (
+        HEAD + '[[pipeline]]\nname = "p"\nmodule = "m.slang"\nvertex = "a::run"\nfragment = "b::run"\n',
+        4,
+        "two of its entries have one name",
+    ),
     "fragment alone": (COMPUTE + 'fragment = "f"\n', 8, "'fragment' needs a 'vertex'"),
     "absolute module": (COMPUTE.replace("c.slang", "/c.slang"), 6, "it is absolute"),
     "module that is none": (COMPUTE.replace("c.slang", "c.hlsl"), 6, "expected a .slang file"),

@@ -51,6 +51,8 @@ _TARGETS = {target.language: target for target in Target}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _NAME_FORM = "letters, digits, '.', '_' and '-'"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# A function, with the namespaces that tell it from others of its name.
+_ENTRY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:(?:::|\.)[A-Za-z_][A-Za-z0-9_]*)*")
 _SEMANTIC = re.compile(r"([A-Za-z_][A-Za-z0-9_]*?)(\d*)")
 _RULE = re.compile(r"[A-Z]+[0-9]+")
 # More permutations than this are a mistake: they multiply.
@@ -59,10 +61,16 @@ _MOST_PERMUTATIONS = 4096
 
 @dataclass(frozen=True)
 class EntryPoint:
-    """An entry to compile; `stage` as slangc's -stage takes it."""
+    """An entry to compile: the function, with namespaces (`lights::cull`) or without; `stage` as slangc's -stage
+    takes it."""
 
-    name: str
+    function: str
     stage: str
+
+    @property
+    def name(self) -> str:
+        """What it is called in layouts, bundles and by hosts: without namespaces."""
+        return self.function.rpartition("::")[2]
 
 
 @dataclass(frozen=True)
@@ -201,7 +209,7 @@ class _Reader:
         stem = PurePosixPath(module).with_suffix("").as_posix()
         for permutation in permutations:
             suffix = _suffix(permutation)
-            group = f"{stem}:{'+'.join(entry.name for entry in entries)}{suffix}"
+            group = f"{stem}:{'+'.join(entry.function for entry in entries)}{suffix}"
             defines = tuple(f"-D{key}={value}" for key, value in permutation)
             program = Program(group, kind, module, entries, permutation, (*options, *defines))
             if self.programs.setdefault(group, program) != program:
@@ -224,7 +232,8 @@ class _Reader:
         """What kind of pipeline a table is, and its entries in the program's order."""
 
         def entry(key: str, of: Table = table) -> str | None:
-            return of.text(key, pattern=_IDENTIFIER, form="the name of an entry") if key in of.values else None
+            found = of.text(key, pattern=_ENTRY, form="the name of an entry") if key in of.values else None
+            return None if found is None else found.replace(".", "::")
 
         found = {stage: entry(stage) for stage in _SINGLE_STAGES}
         kinds = [stage for stage in ("compute", "vertex", "raygeneration") if stage in table.values]
@@ -242,17 +251,25 @@ class _Reader:
         if kinds == ["raygeneration"]:
             for stage in _RAY_STAGES:
                 names = table.texts(stage, what="entries") if stage in table.values else []
-                entries += [EntryPoint(name, stage) for name in names]
+                entries += [EntryPoint(name.replace(".", "::"), stage) for name in names]
             for number, hit in enumerate(table.tables("hit-group") if "hit-group" in table.values else []):
                 hit.only(tuple(_HIT_STAGES))
-                names_of = {key: entry(key, hit) for key in _HIT_STAGES}
+                points: list[EntryPoint | None] = []
+                for key, stage in _HIT_STAGES.items():
+                    name = entry(key, hit)
+                    points.append(None if name is None else EntryPoint(name, stage))
                 if not hit.values:
                     hit.problem(None, "expected some of " + ", ".join(_HIT_STAGES))
-                entries += [EntryPoint(name, _HIT_STAGES[key]) for key, name in names_of.items() if name is not None]
-                hit_groups.append(HitGroup(f"hit_group_{number}", *names_of.values()))
+                entries += [one for one in points if one is not None]
+                hit_groups.append(
+                    HitGroup(f"hit_group_{number}", *(None if one is None else one.name for one in points))
+                )
         unique = tuple(dict.fromkeys(entries))
         if len({one.name for one in unique}) != len(unique):
-            table.problem(None, "an entry is named with two stages")
+            same_function = len({one.function for one in unique}) != len(unique)
+            table.problem(
+                None, "an entry is named with two stages" if same_function else "two of its entries have one name"
+            )
             return None
         kind = {"compute": GroupKind.COMPUTE, "vertex": GroupKind.RENDER}.get(kinds[0], GroupKind.RAYS)
         return (kind, unique, tuple(hit_groups)) if unique else None
