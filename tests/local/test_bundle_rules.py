@@ -33,6 +33,7 @@ from rule_bundles import (
 
 from toolchain.bundle.explain import explain
 from toolchain.bundle.format import inputs_digest, write
+from toolchain.bundle.headers import plans_of
 from toolchain.bundle.model import (
     Allowance,
     Bundle,
@@ -602,6 +603,44 @@ def test_what_slang_writes_for_browsers_and_none_takes(
         VULKAN: set(),
         WEBGPU: {rule_id},
     }
+
+
+HANDLES_IN_BUFFERS = """
+struct Inner { DescriptorHandle<Texture2D<float4>> image; uint number; }
+struct Element { Inner inner[2]; float4 tint; }
+struct Block { DescriptorHandle<Texture2D<float4>> image; uint number; float4 tint; }
+struct Plain { uint number; float4 tint; }
+StructuredBuffer<Element> elements; ConstantBuffer<Block> block; ConstantBuffer<Plain> plain;
+RWStructuredBuffer<float4> result;
+[shader("compute")] [numthreads(4, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID)
+{
+    result[id.x] = elements[0].inner[1].image.Load(int3(0)) * elements[1].tint + elements[2].inner[0].number
+        + block.image.Load(int3(0)) * block.tint + block.number + plain.tint + plain.number;
+}
+"""
+
+
+def test_handles_in_buffers_of_metal_are_found_and_make_no_structure(library: Library, tmp_path: Path) -> None:
+    """Slang 2026.12: the layout gives a DescriptorHandle no room on Metal, where the code has 8 bytes for it."""
+    bundle = library.of(HANDLES_IN_BUFFERS, VULKAN, METAL)
+    found = [one for one in findings_in(bundle, tmp_path) if one.severity is not Severity.NOTE]
+    assert {(one.rule, one.target, one.row) for one in found} == {
+        ("Y1", "metal", "elements"),
+        ("Y1", "metal", "block"),
+    }
+    plans, notes = plans_of(bundle)
+    assert {plan.name: plan.size_bytes for plan in plans} == {
+        "Inner_spirv": 12,
+        "Element_spirv": 40,
+        "Block_spirv": 28,
+        "Plain_spirv": 20,
+        "Plain_metal": 32,
+    }
+    assert notes == [
+        "element of elements on metal: resources in it, whose place in the code the layout does not know",
+        "block on metal: the code has it elsewhere than the layout says (rule Y1)",
+    ]
 
 
 def test_unbounded_arrays_on_cuda(rule_compiler: Compiler, tmp_path: Path) -> None:
