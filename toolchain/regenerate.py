@@ -191,11 +191,17 @@ def _units(manifest: Manifest, targets: Sequence[Target]) -> dict[str, _Unit]:
 
 
 def _make(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Unit], job: Job) -> Outcome:
-    job.state.mkdir(parents=True, exist_ok=True)
     notes_at = job.state / f"{Sha256.of(os.fsencode(manifest.path.resolve())).hex[:24]}.json"
     purpose = f"toolchain bundle regenerate {manifest.path}"
-    lock = notes_at.with_suffix(".lock")
-    with hold(lock, purpose=purpose, timeout_s=_LOCK_TIMEOUT_S, on_wait=job.progress.note):
+    with contextlib.ExitStack() as held:
+        try:
+            job.state.mkdir(parents=True, exist_ok=True)
+            lock = notes_at.with_suffix(".lock")
+            held.enter_context(hold(lock, purpose=purpose, timeout_s=_LOCK_TIMEOUT_S, on_wait=job.progress.note))
+        except OSError as error:  # a lock saves double work, and notes too: the bundle is made without either
+            job.progress.note(
+                f"{job.state} cannot be written ({error.strerror or error}): the next run makes all of it"
+            )
         key = _key(job.tools)
         files = _Files(manifest.folder)
         old = _notes_of(notes_at, manifest.output, key)

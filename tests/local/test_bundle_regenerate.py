@@ -282,6 +282,22 @@ def test_one_target(project: Project) -> None:
     assert project.make()["made"] == 10, "WGSL is kept"
 
 
+def test_two_manifests_of_one_file_are_refused_before_anything_is_made(project: Project) -> None:
+    (project.folder / "again.toml").write_text(MANIFEST)
+    status, document = project.run("bundle.toml", "again.toml")
+    assert (status, project.file.exists()) == (18, False)
+    assert "bundle.toml and again.toml both make demo.dgb" in document["message"]
+    (project.folder / "again.toml").write_text(MANIFEST.replace('"demo"', '"other"'))
+    assert project.run("bundle.toml", "again.toml")[0] == 0
+
+
+def test_a_cache_that_cannot_be_written_costs_the_notes_alone(project: Project) -> None:
+    (project.folder / "cache").mkdir()
+    (project.folder / "cache" / "bundles").write_text("no folder")
+    for _ in range(2):
+        assert project.make()["made"] == 15
+
+
 NAMESPACES = """RWStructuredBuffer<float> data;
 namespace one { [shader("compute")][numthreads(8, 1, 1)] void same() { data[0] = 1; } }
 namespace two { [shader("compute")][numthreads(4, 1, 1)] void same() { data[0] = 2; } }

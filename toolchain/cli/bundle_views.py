@@ -16,6 +16,7 @@ from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.tables import print_table, printable
 from toolchain.cli.text import count, say
 from toolchain.errors import BundleError
+from toolchain.files import replace_whole
 from toolchain.layout import names
 
 if TYPE_CHECKING:
@@ -358,7 +359,7 @@ def report(settings: Settings, file: Path, page: Path, profiles: tuple[str, ...]
 def _write(path: Path, data: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        replace_whole(path, data)
     except OSError as error:
         raise BundleError(
             f"{path}: cannot be written: {error.strerror or error}",
