@@ -154,7 +154,7 @@ def test_explain_says_what_the_check_finds() -> None:
     assert "not signed [K3]" in ended.stdout
     found = document("explain", STRUCTS, "structs", status=1)
     wrong = {one["target"]: [each["rule"] for each in one["wrong"]] for one in found["targets"]}
-    assert wrong == {"spirv": [], "metal": [], "wgsl": [], "dxil": ["K3"]}
+    assert wrong == {"spirv": [], "metal": [], "ptx": [], "dxil": ["K3"]}
 
 
 def test_explain_shows_why_each_shape_is_rejected() -> None:

@@ -126,6 +126,7 @@ class Named:
     struct: Struct
     aliases: tuple[str, ...]
     uses: tuple[Use, ...]
+    by_group: bool = False  # groups of one backend have different structures of that name
 
 
 @dataclass
@@ -160,19 +161,28 @@ class Structs:
             uses.append(use)
 
     def named(self) -> list[Named]:
-        """Every structure once, those within others first."""
+        """Every structure once, those within others first.
+
+        Where backends differ, the name says the backend, and where groups of one backend differ (permutations, most
+        often), the group too: each group has its own name, so that another pipeline changes none.
+        """
         order: dict[Struct, Named] = {}
         for name, variants in self.found.items():
             taken: set[str] = set()
             by_target = {t: [s for s, uses in variants.items() if any(u.target is t for u in uses)] for t in Target}
             for struct, uses in variants.items():
                 targets = sorted({use.target for use in uses})
-                own = name
+                names = [name]
                 if len(variants) > 1 or name in self.partial:
-                    own = _untaken(f"{name}_{targets[0].language}", taken)
-                taken.add(own)
-                aliases = [f"{name}_{t.language}" for t in targets if len(by_target[t]) == 1] if own != name else []
-                order[struct] = Named(own, struct, tuple(a for a in aliases if a != own), tuple(uses))
+                    names = [f"{name}_{t.language}" for t in targets if len(by_target[t]) == 1] + [
+                        f"{name}_{use.target.language}_{identifier(use.group)}"
+                        for use in uses
+                        if len(by_target[use.target]) > 1
+                    ]
+                own, *aliases = [_untaken(one, taken) for one in dict.fromkeys(names)]
+                taken |= {own, *aliases}
+                shared = any(len(by_target[t]) > 1 for t in targets)
+                order[struct] = Named(own, struct, tuple(aliases), tuple(uses), shared)
         done: dict[Struct, Named] = {}
         for struct in order:
             for inner in _within(struct):
