@@ -395,6 +395,7 @@ CASES: dict[str, Case] = {
     "E3": lambda given: with_spirv(given["compute"], "compute", "main", other_local_size),
     "E4": lambda given: with_text(given["compute"], "compute", "main", CUDA, "// partial", "\0// partial"),
     "E5": two_answers,
+    "E6": lambda given: with_group(given["raster"], "raster", lambda one: replace(one, kind=GroupKind.COMPUTE)),
     "I1": lambda given: with_spirv(given["compute"], "compute", "main", decorated("input", spirv.NON_WRITABLE, None)),
     "I2": lambda given: with_text(
         given["compute"], "compute", "main", WEBGPU, "<storage, read>", "<storage, read_write>"
@@ -661,6 +662,55 @@ def test_arrays_of_textures_in_msl(library: Library, tmp_path: Path) -> None:
     spoilt = library.of(ARRAYS, METAL)
     assert {"I3"} <= broken(spoilt, tmp_path) <= {"I3", "I7"}
     assert broken(library.of(ARRAYS, VULKAN), tmp_path) == set()
+
+
+# What a crafted file says, with right digests.
+
+
+def with_hit(**members: str | None) -> Case:
+    return lambda given: with_pipeline(
+        given["rays"],
+        lambda one: replace(one, hit_groups=(replace(one.hit_groups[0], **members),)),  # type: ignore[arg-type]
+    )
+
+
+def with_resource(target: Target, **fields: int) -> Case:
+    return lambda given: with_rows(
+        given["compute"],
+        "compute",
+        target,
+        lambda rows: [replace(row, **fields) if row.name == "input" else row for row in rows],  # type: ignore[arg-type]
+    )
+
+
+CRAFTED: list[tuple[str, Case]] = [
+    ("R2", with_hit(closest_hit="sky")),
+    ("R2", with_hit(any_hit="hit")),
+    ("R2", with_hit(intersection="generate")),
+    ("E6", lambda given: with_group(given["rays"], "rays", lambda one: replace(one, kind=GroupKind.COMPUTE))),
+    (
+        "E6",
+        lambda given: with_entry(
+            given["raster"], "raster", "vertex_main", lambda one: replace(one, thread_group_size=(8, 1, 1))
+        ),
+    ),
+    ("E6", lambda given: with_entry(given["rays"], "rays", "sky", lambda one: replace(one, wave_size=32))),
+    (
+        "C3",
+        lambda given: replace(given["compute"], producer=replace(given["compute"].producer, recorder_version=77)),
+    ),
+    ("I6", with_resource(VULKAN, image_format=3)),
+    ("I6", with_resource(WEBGPU, offset_bytes=16)),
+    ("I6", with_resource(METAL, size_bytes=4)),
+    ("I6", with_resource(CUDA, shape=2)),
+    ("I6", with_resource(VULKAN, access=2)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CRAFTED)))
+def test_what_no_tool_writes_is_found(library: Library, tmp_path: Path, number: int) -> None:
+    rule_id, case = CRAFTED[number]
+    assert rule_id in broken(case(library), tmp_path)
 
 
 # Vertex input.

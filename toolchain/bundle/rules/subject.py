@@ -89,6 +89,15 @@ class Subject:
         layout = self.layout(group, target)
         return layout if isinstance(layout, LayoutFacts) else None
 
+    def recorder_version(self) -> int | None:
+        """The recorder's version that the first layout states; None where it cannot be read."""
+        for group in self.bundle.groups:
+            for recorded in group.layouts:
+                if self.read_layout(group, recorded.target) is None:
+                    return None
+                return parse_layout(recorded.payload, where=group.name).program.recorder_version
+        return None
+
     def fields(self, group: Group, target: Target) -> tuple[Field, ...]:
         """The fields of a group's layout, with the blocks that the compiler made of values."""
         recorded, layout = group.layout(target), self.read_layout(group, target)
