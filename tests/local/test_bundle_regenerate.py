@@ -291,6 +291,14 @@ def test_two_manifests_of_one_file_are_refused_before_anything_is_made(project: 
     assert project.run("bundle.toml", "again.toml")[0] == 0
 
 
+def test_a_folder_of_includes_that_is_not_there_is_told(project: Project) -> None:
+    project.edit("bundle.toml", 'include = ["include"]', 'include = ["include", "nope"]')
+    command = [one for one in project.command() if one != "--quiet"]
+    ended = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0
+    assert "bundle.toml: include: there is no folder nope" in ended.stderr
+
+
 def test_a_cache_that_cannot_be_written_costs_the_notes_alone(project: Project) -> None:
     (project.folder / "cache").mkdir()
     (project.folder / "cache" / "bundles").write_text("no folder")
@@ -399,6 +407,23 @@ def _recorders_of(pid: int) -> list[int]:
         except OSError:  # that thread has ended
             continue
     return found
+
+
+@pytest.mark.slow
+def test_a_define_that_nvrtc_s_headers_use(project: Project) -> None:
+    """Slang hands defines on (2026.12)."""
+    command = [sys.executable, "-m", "toolchain", "install", "nvrtc", "--quiet", "--root", str(project.roots)]
+    assert subprocess.run(command, cwd=CHECKOUT, check=False).returncode == 0
+    project.edit("bundle.toml", '["spirv", "metal", "wgsl"]', '["ptx"]')
+    project.edit("bundle.toml", 'compute = "other"', 'compute = "other"\ndefines = { COUNT = 8 }')
+    project.edit(
+        "bundle.toml",
+        '[[pipeline]]\nname = "draw"\nmodule = "raster.slang"\nvertex = "vertex_main"\nfragment = "fragment_main"\n',
+        "",
+    )
+    status, document = project.run()
+    assert status == 18
+    assert "a define such as N, SIZE or COUNT needs a longer one" in document["hint"]
 
 
 @pytest.mark.slow

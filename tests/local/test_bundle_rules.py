@@ -798,6 +798,13 @@ def test_an_allowed_finding_is_shown_and_fails_nothing(library: Library, tmp_pat
     assert [one.allowed for one in report.findings if one.rule == "E3"] == ["meant"]
 
 
+def test_an_allowance_that_covers_nothing_is_noted(library: Library, tmp_path: Path) -> None:
+    allowances = (Allowance("D2", None, "Dawn is asked elsewhere"), Allowance("E3", "raster/vertex_main", "meant"))
+    (found,) = findings_in(replace(library["raster"], allowances=allowances), tmp_path)
+    assert (found.rule, found.severity, found.allowed) == ("E3", Severity.NOTE, "")
+    assert found.seen == "none: the allowance covers nothing"
+
+
 def test_an_allowance_is_of_its_rule_and_entry_alone(library: Library, tmp_path: Path) -> None:
     for allowance in (Allowance("E3", "compute/other", "meant"), Allowance("E2", None, "meant")):
         spoilt = replace(CASES["E3"](library), allowances=(allowance,))

@@ -178,6 +178,8 @@ WRONG = {
     ),
     "allowance of nothing": (COMPUTE + '[[allow]]\nrule = "L1"\nentry = "x"\nreason = "r"\n', 10, "there is no 'x'"),
     "allowance without a reason": (COMPUTE + '[[allow]]\nrule = "L1"\n', 8, "no 'reason'"),
+    "rule that nothing checks": (COMPUTE + '[[allow]]\nrule = "L99"\nreason = "r"\n', 9, "there is no rule 'L99'"),
+    "absolute output": (HEAD + 'output = "/tmp/x.dgb"\n', 4, "expected a relative path, got '/tmp/x.dgb'"),
     "rule that is none": (COMPUTE + '[[allow]]\nrule = "l1"\nreason = "r"\n', 9, "expected a rule's id"),
 }
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from toolchain import toml
@@ -286,12 +287,23 @@ class _Reader:
                 table.problem(
                     "entry", f"entry: there is no {entry!r}; expected GROUP/ENTRY, such as {min(known, default='')!r}"
                 )
+            if rule is not None and rule not in _rules():
+                close = get_close_matches(rule, _rules(), n=1)
+                table.problem(
+                    "rule", f"rule: there is no rule {rule!r}" + (f"; did you mean {close[0]}?" if close else "")
+                )
             if rule is None or reason is None:
                 continue
             if (rule, entry) in found:
                 table.problem("rule", f"rule: {rule} is allowed for {entry or 'all entries'} twice")
             found[rule, entry] = Allowance(rule, entry, reason)
         return tuple(found.values())
+
+
+def _rules() -> Collection[str]:
+    from toolchain.bundle.rules.checking import rules  # most manifests allow nothing
+
+    return [one.id for one in rules()]
 
 
 def _module(table: Table) -> str | None:

@@ -35,7 +35,7 @@ def _entry_facts(unit: Unit) -> EntryFacts | None:
     mend="Give both entries the same struct of varyings.",
     source="Vulkan 16.1.3, interface matching; WebGPU, validating inter-stage interfaces",
     limits="Between Vulkan's stages the fragment's interpolation alone counts; Metal's are matched by their user(…)"
-    " name.",
+    " name. DXIL's and DXBC's signatures are not read.",
 )
 def linked(subject: Subject) -> Iterator[BundleFinding]:
     """Pairs of a pipeline's vertex and fragment entries, on each backend."""
