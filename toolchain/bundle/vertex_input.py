@@ -16,6 +16,7 @@ from toolchain.layout.model import Layout, Size
 # A layout that says more was made to be looked at: no device has more than 64 inputs.
 MOST_INPUTS = 256
 _MOST_LEVELS = 16
+_MOST_STEPS = 4096
 
 _FORM = re.compile(r"(?:RG?B?A?(8|16|32)|(RGB10A2|R11G11B10))_(UINT|SINT|UNORM|SNORM|FLOAT)|BGRA8_UNORM")
 
@@ -97,35 +98,45 @@ def inputs_of(layout: Layout, entry: str) -> tuple[VertexInput, ...] | None:
     point = next((one for one in layout.entry_points if one.name == entry), None)
     if point is None:
         return None
-    found: list[VertexInput] = []
-    if not all(_collect(layout, parameter, 0, found, 0) for parameter in point.parameters):
+    collector = _Collector(layout)
+    if not all(collector.collect(parameter, 0, 0) for parameter in point.parameters):
         return None
-    return tuple(sorted(found, key=lambda one: one.location))
+    return tuple(sorted(collector.found, key=lambda one: one.location))
 
 
-def _collect(layout: Layout, number: int, base: int, found: list[VertexInput], level: int) -> bool:
-    """Add what a variable takes; whether all of it was told."""
-    variable = layout.var_layouts[number]
-    if variable.type_layout is None:
+class _Collector:
+    """Walks a layout that a file may have made to be walked without end."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.found: list[VertexInput] = []
+        self.left = _MOST_STEPS
+
+    def collect(self, number: int, base: int, level: int) -> bool:
+        """Add what a variable takes; whether all of it was told."""
+        layout, found = self.layout, self.found
+        self.left -= 1
+        variable = layout.var_layouts[number]
+        if variable.type_layout is None:
+            return True
+        kind = layout.type_layouts[variable.type_layout]
+        here = _sum(base, variable.offset(names.VARYING_INPUT))
+        taken = _sum(0, kind.size(names.VARYING_INPUT))
+        if here is None or taken is None or level > _MOST_LEVELS or self.left < 0:
+            return False
+        if taken == 0 and kind.kind != names.KIND_STRUCT:
+            return True  # a system value
+        if kind.kind == names.KIND_STRUCT:
+            return all(self.collect(field.var_layout, here, level + 1) for field in kind.fields)
+        if len(found) + taken > MOST_INPUTS:
+            return False
+        declared = None if variable.variable is None else layout.variables[variable.variable].name
+        semantic = variable.semantic_name if variable.semantic_name is not None else declared or ""
+        index = variable.semantic_index if isinstance(variable.semantic_index, int) else 0
+        scalar = 0 if kind.type is None else layout.types[kind.type].scalar_type
+        # A matrix takes a location a row.
+        found += [VertexInput(semantic, index + i, here + i, _NUMBERS.get(scalar, "")) for i in range(taken)]
         return True
-    kind = layout.type_layouts[variable.type_layout]
-    here = _sum(base, variable.offset(names.VARYING_INPUT))
-    taken = _sum(0, kind.size(names.VARYING_INPUT))
-    if here is None or taken is None or level > _MOST_LEVELS:
-        return False
-    if taken == 0 and kind.kind != names.KIND_STRUCT:
-        return True  # a system value
-    if kind.kind == names.KIND_STRUCT:
-        return all(_collect(layout, field.var_layout, here, found, level + 1) for field in kind.fields)
-    if len(found) + taken > MOST_INPUTS:
-        return False
-    declared = None if variable.variable is None else layout.variables[variable.variable].name
-    semantic = variable.semantic_name if variable.semantic_name is not None else declared or ""
-    index = variable.semantic_index if isinstance(variable.semantic_index, int) else 0
-    scalar = 0 if kind.type is None else layout.types[kind.type].scalar_type
-    # A matrix takes a location a row.
-    found += [VertexInput(semantic, index + i, here + i, _NUMBERS.get(scalar, "")) for i in range(taken)]
-    return True
 
 
 def _sum(base: int, size: Size) -> int | None:
