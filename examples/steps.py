@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolchain.errors import HostError, ToolchainError
 from toolchain.host import Backend, Bundle, Device, Host
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -60,6 +61,22 @@ def make(chosen: Choices, folder: Path, bundle: str) -> Path:
     return path
 
 
+def need_driver(chosen: Choices) -> None:
+    """End the sample where a host would be built, which takes minutes, and no driver is there to run it.
+
+    Linux alone is asked, where WebGPU too runs over Vulkan; elsewhere the system has a driver.
+    """
+    if chosen.library is not None or not sys.platform.startswith("linux"):
+        return
+    command = [sys.executable, "-m", "toolchain.gpu_probe"]
+    ended = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    found = json.loads(ended.stdout) if ended.returncode == 0 else {}
+    api = "cuda" if chosen.backend is Backend.CUDA else "vulkan"
+    if not found.get(api, {}).get("devices"):
+        print(f"error: no {api} device is here; `toolchain doctor` says what there is", file=sys.stderr)
+        sys.exit(HostError.exit_code)
+
+
 @contextmanager
 def opened(chosen: Choices, path: Path) -> Iterator[tuple[Device, Bundle]]:
     """The host's device for a bundle, and the bundle in the host."""
@@ -67,10 +84,14 @@ def opened(chosen: Choices, path: Path) -> Iterator[tuple[Device, Bundle]]:
     if library is None:
         built = json.loads(toolchain(chosen, "build", "native", "--json", "--quiet", capture=True))["built"]
         library = Path(built["root"]) / built["host"]["library"]
-    with Host.load(library) as host, host.bundle(path.read_bytes()) as bundle:
-        with host.open(chosen.backend, adapter=chosen.adapter, backend_mask=bundle.mask) as device:
-            info = device.info
-            print(f"{path.name} on {info.backend.name.lower()}: {info.adapter_name}")
-            yield device, bundle
-        if host.mapped_compiler is not None:
-            sys.exit(f"a shader compiler was loaded: {host.mapped_compiler}")
+    try:
+        with Host.load(library) as host, host.bundle(path.read_bytes()) as bundle:
+            with host.open(chosen.backend, adapter=chosen.adapter, backend_mask=bundle.mask) as device:
+                info = device.info
+                print(f"{path.name} on {info.backend.name.lower()}: {info.adapter_name}")
+                yield device, bundle
+            if host.mapped_compiler is not None:
+                sys.exit(f"a shader compiler was loaded: {host.mapped_compiler}")
+    except ToolchainError as error:
+        print(f"error: {' '.join(str(error).split())}", file=sys.stderr)
+        sys.exit(error.exit_code)

@@ -1,10 +1,11 @@
 """Opens files that a person or another process named, and only regular ones: a FIFO would be waited on for good.
 
-Says, too, what stands where a file or a folder should.
+Says, too, what stands where a file or a folder should, and replaces files whole.
 """
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -59,6 +60,36 @@ def read_regular(path: str | PathLike[str]) -> bytes:
     """All bytes of a regular file. Raises OSError as `open_regular`."""
     with open_regular(path) as file:
         return file.read()
+
+
+def replace_whole(path: str | PathLike[str], data: bytes) -> None:
+    """Give a file these bytes at once: written beside it, then renamed, so that what was there stays whole until then.
+
+    A link is followed, and its file replaced; what is no regular file (`/dev/stdout`) is written to. Raises OSError.
+    """
+    place = os.path.realpath(path)
+    try:
+        mode = os.stat(place).st_mode  # noqa: PTH116 - a string, as everything here
+    except FileNotFoundError:
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):
+        with open(place, "wb") as file:
+            file.write(data)
+        return
+    folder, name = os.path.split(place)
+    temporary = os.path.join(folder, f".{name[:200]}.{os.getpid()}.tmp")  # noqa: PTH118
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if mode is not None:
+            os.chmod(temporary, stat.S_IMODE(mode))  # noqa: PTH101
+        os.replace(temporary, place)  # noqa: PTH105
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)  # noqa: PTH108
+        raise
 
 
 def is_folder(path: str | PathLike[str]) -> bool:

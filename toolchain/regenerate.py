@@ -38,6 +38,8 @@ _RECIPE = 1
 
 _LOCK_TIMEOUT_S = 600.0
 _SHOWN_FAILURES = 20
+# How NVRTC names what stands in its own headers, and in Slang's prelude to them.
+_HEADER_OF_NVRTC = "default_program("
 # The compiler behind the recorder that a target needs; those that are not here need none. Nothing here makes DXBC.
 COMPILERS: Mapping[Target, str] = {Target.CUDA: "nvrtc", Target.D3D12: "dxc"}
 
@@ -124,6 +126,8 @@ def regenerate(manifest: Manifest, job: Job) -> Outcome:
     """
     targets, left_out = _targets(manifest, job)
     units = _units(manifest, targets)
+    for folder in _missing_folders(manifest):
+        job.progress.note(f"{manifest.path}: include: there is no folder {folder}")
     job.progress.start("regenerate", manifest.output.name, None)
     try:
         outcome = _check(manifest, targets, units, job) if job.check else _make(manifest, targets, units, job)
@@ -132,6 +136,15 @@ def regenerate(manifest: Manifest, job: Job) -> Outcome:
         raise
     job.progress.finish("regenerate", _in_words(outcome))
     return replace(outcome, left_out=left_out)
+
+
+def _missing_folders(manifest: Manifest) -> list[str]:
+    """Folders in which the compiler is to look and that are not there: seldom meant, and no error of the compiler's."""
+    named: dict[str, None] = {}
+    for program in manifest.programs:
+        options = program.options
+        named |= dict.fromkeys(options[at + 1] for at, option in enumerate(options[:-1]) if option == "-I")
+    return [name for name in named if not (manifest.folder / name).is_dir()]
 
 
 def unit_name(program: Program, target: Target) -> str:
@@ -184,18 +197,24 @@ def _units(manifest: Manifest, targets: Sequence[Target]) -> dict[str, _Unit]:
             )
         for target in of_program:
             options = (*program.options, *manifest.target_options.get(target, ()))
-            words = [program.module, *(f"{entry.name} {entry.stage}" for entry in program.entries), *options]
+            words = [program.module, *(f"{entry.function} {entry.stage}" for entry in program.entries), *options]
             digest = Sha256.of(b"".join(word.encode() + b"\0" for word in words))
             units[unit_name(program, target)] = _Unit(program, target, options, digest)
     return units
 
 
 def _make(manifest: Manifest, targets: Sequence[Target], units: Mapping[str, _Unit], job: Job) -> Outcome:
-    job.state.mkdir(parents=True, exist_ok=True)
     notes_at = job.state / f"{Sha256.of(os.fsencode(manifest.path.resolve())).hex[:24]}.json"
     purpose = f"toolchain bundle regenerate {manifest.path}"
-    lock = notes_at.with_suffix(".lock")
-    with hold(lock, purpose=purpose, timeout_s=_LOCK_TIMEOUT_S, on_wait=job.progress.note):
+    with contextlib.ExitStack() as held:
+        try:
+            job.state.mkdir(parents=True, exist_ok=True)
+            lock = notes_at.with_suffix(".lock")
+            held.enter_context(hold(lock, purpose=purpose, timeout_s=_LOCK_TIMEOUT_S, on_wait=job.progress.note))
+        except OSError as error:  # a lock saves double work, and notes too: the bundle is made without either
+            job.progress.note(
+                f"{job.state} cannot be written ({error.strerror or error}): the next run makes all of it"
+            )
         key = _key(job.tools)
         files = _Files(manifest.folder)
         old = _notes_of(notes_at, manifest.output, key)
@@ -361,9 +380,12 @@ def _failure(manifest: Manifest, failed: Mapping[str, str], total: int) -> Bundl
     shown = [f"{name}: {failed[name]}" for name in sorted(failed)[:_SHOWN_FAILURES]]
     if len(failed) > _SHOWN_FAILURES:
         shown.append(f"and {len(failed) - _SHOWN_FAILURES} more")
+    hint = "nothing was written; mend them and run this again"
+    if any(_HEADER_OF_NVRTC in reason for reason in failed.values()):
+        hint += "; NVRTC's own headers use short names, so that a define such as N, SIZE or COUNT needs a longer one"
     return BundleError(
         f"{manifest.path}: {len(failed)} of {total} programs could not be made:\n" + "\n".join(shown),
-        hint="nothing was written; mend them and run this again",
+        hint=hint,
         details={"failed": dict(sorted(failed.items()))},
     )
 
@@ -379,7 +401,7 @@ def _request(manifest: Manifest, unit: _Unit) -> Request:
     return Request(
         name=unit_name(unit.program, unit.target),
         module=folder / unit.program.module,
-        entries=tuple((entry.name, entry.stage) for entry in unit.program.entries),
+        entries=tuple((entry.function, entry.stage) for entry in unit.program.entries),
         target=unit.target,
         options=tuple(options),
     )

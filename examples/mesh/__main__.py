@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 from examples.mesh.png import png
-from examples.steps import OUTPUT, WAIT_S, choices, make, opened
+from examples.steps import OUTPUT, WAIT_S, choices, make, need_driver, opened
 from toolchain.host import (
     Address,
     BufferUse,
@@ -146,6 +146,7 @@ def render(device: Device, bundle: Bundle) -> bytes:
 def main() -> None:
     """Make, check, render, write."""
     chosen = choices(__doc__)
+    need_driver(chosen)
     path = make(chosen, Path(__file__).parent, "mesh.dgb")
     with opened(chosen, path) as (device, bundle):
         picture = render(device, bundle)

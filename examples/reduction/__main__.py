@@ -6,7 +6,7 @@ import struct
 import sys
 from pathlib import Path
 
-from examples.steps import WAIT_S, choices, make, opened
+from examples.steps import WAIT_S, choices, make, need_driver, opened
 from toolchain.host import Bundle, Device
 
 COUNT = 100_000
@@ -31,6 +31,7 @@ def total(device: Device, bundle: Bundle, group_size: int, numbers: bytes) -> fl
 def main() -> None:
     """Make, check, run, compare."""
     chosen = choices(__doc__)
+    need_driver(chosen)
     path = make(chosen, Path(__file__).parent, "reduction.dgb")
     numbers = [float(number % 7) for number in range(COUNT)]
     expected = sum(numbers)  # whole numbers below 2**24: exact in float32, in any order

@@ -155,7 +155,9 @@ private:
     {
         if (name.empty())
             fail("-entry: expected a function's name");
-        if (!names_.insert(name).second)
+        // In a layout, and so for hosts, an entry has its function's name without namespaces.
+        const std::size_t separator = name.find_last_of(".:");
+        if (!names_.insert(separator == std::string::npos ? name : name.substr(separator + 1)).second)
             fail("-entry " + name + ": named twice; one program has one entry of a name");
         EntryRequest entry;
         entry.name = std::move(name);

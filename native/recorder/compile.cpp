@@ -1,11 +1,13 @@
 #include "compile.hpp"
 
 #include "bindings.hpp"
+#include "type_names.hpp"
 
 #include <algorithm>
 #include <array>
 #include <deque>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -255,22 +257,75 @@ std::string stage_word(SlangStage stage)
     return found == stage_names.end() ? "stage " + std::to_string(stage) : std::string(found->name);
 }
 
-// The function of that name at the module's top level, or null.
-slang::DeclReflection* find_function(slang::DeclReflection* scope, std::string_view name)
+// Namespaces apart by `::`, which the compiler takes as well as `.`.
+std::string with_colons(std::string_view name)
 {
+    std::string text;
+    for (const char c : name)
+        text += c == '.' ? std::string("::") : std::string(1, c);
+    return text;
+}
+
+struct Function
+{
+    slang::DeclReflection* declaration = nullptr;
+    std::string name; // with its namespaces
+
+    [[nodiscard]] bool is_at_top() const { return name.find(':') == std::string::npos; }
+};
+
+// The functions of that name in a scope, in its namespaces and in the files that it includes.
+void find_functions(
+    slang::DeclReflection* scope, std::string_view name, const std::string& prefix, std::vector<Function>& found)
+{
+    using Kind = slang::DeclReflection::Kind;
     for (unsigned int i = 0; i < scope->getChildrenCount(); ++i)
     {
         slang::DeclReflection* child = scope->getChild(i);
-        const auto kind = child->getKind();
-        const char* child_name = child->getName();
-        if ((kind == slang::DeclReflection::Kind::Func || kind == slang::DeclReflection::Kind::Generic) && child_name &&
-            name == child_name)
-            return child;
-        if (kind == slang::DeclReflection::Kind::Namespace)
-            if (slang::DeclReflection* inner = find_function(child, name))
-                return inner;
+        const char* const child_name = child->getName();
+        if (!child_name)
+            continue; // extensions, among others, whose functions are members
+        const Kind kind = child->getKind();
+        if ((kind == Kind::Func || kind == Kind::Generic) && name == child_name)
+            found.push_back({child, prefix + child_name});
+        else if (kind == Kind::Namespace)
+            find_functions(child, name, prefix + child_name + "::", found);
+        else if (kind == Kind::Unsupported)
+            find_functions(child, name, prefix, found);
     }
-    return nullptr;
+}
+
+// The functions that an entry's name may mean: of that very name where it has namespaces, else of any namespace.
+std::vector<Function> functions_called(slang::IModule& module, const std::string& wanted)
+{
+    const std::string whole = with_colons(wanted);
+    const std::size_t colons = whole.rfind("::");
+    std::vector<Function> found;
+    find_functions(
+        module.getModuleReflection(), std::string_view(whole).substr(colons == std::string::npos ? 0 : colons + 2), "",
+        found);
+    if (colons != std::string::npos)
+        std::erase_if(found, [&](const Function& one) { return one.name != whole; });
+    return found;
+}
+
+slang::FunctionReflection* function_of(const Function& function)
+{
+    slang::DeclReflection* declaration = function.declaration;
+    if (declaration->getKind() == slang::DeclReflection::Kind::Generic)
+        declaration = declaration->asGeneric() ? declaration->asGeneric()->getInnerDecl() : nullptr;
+    return declaration && declaration->getKind() == slang::DeclReflection::Kind::Func ? declaration->asFunction()
+                                                                                      : nullptr;
+}
+
+// What tells a function from another one of its name; a declaration and its definition have it in common.
+std::string signature_of(const Function& function)
+{
+    std::string text = function.name;
+    if (slang::FunctionReflection* reflected = function_of(function))
+        for (unsigned int i = 0; i < reflected->getParameterCount(); ++i)
+            text += "," + full_name_of(reflected->getParameterByIndex(i)->getType());
+    return text;
 }
 
 std::string place_of(const LinkedProgram& program, slang::DeclReflection* declaration, const std::string& otherwise)
@@ -288,6 +343,55 @@ struct FoundEntry
     std::string place; // file:line
 };
 
+// The module's entry that is that function; null: it is none.
+Com<slang::IEntryPoint> entry_of(slang::IModule& module, const Function& function)
+{
+    for (SlangInt32 i = 0; i < module.getDefinedEntryPointCount(); ++i)
+    {
+        Com<slang::IEntryPoint> entry;
+        if (SLANG_SUCCEEDED(module.getDefinedEntryPoint(i, entry.out())) && entry &&
+            entry->getFunctionReflection() == function_of(function))
+            return entry;
+    }
+    return {};
+}
+
+[[noreturn]] void reject_ambiguous(
+    const LinkedProgram& program, const std::string& module, const std::string& wanted,
+    const std::vector<Function>& meant)
+{
+    std::string text = module + ": " + std::to_string(meant.size()) + " functions are called " + wanted + ":";
+    std::set<std::string> names;
+    for (const Function& one : meant)
+    {
+        text += "\n  " + place_of(program, one.declaration, module) + ": " + one.name;
+        names.insert(one.name);
+    }
+    throw Rejection(
+        text + (names.size() == meant.size() ? "\nname it with its namespace, such as " + meant.back().name
+                                             : "\nrename one of them"));
+}
+
+// Which of several functions of a name is meant: the only entry among them, or the only one outside of all namespaces.
+// Null where the compiler's own choice is the one.
+Com<slang::IEntryPoint> chosen(
+    const LinkedProgram& program, slang::IModule& module, const std::string& path, const std::string& wanted,
+    std::vector<Function> functions)
+{
+    std::vector<Function> entries;
+    std::vector<Function> at_top;
+    for (const Function& one : functions)
+        if (entry_of(module, one))
+            entries.push_back(one);
+    std::set<std::string> signatures;
+    std::erase_if(functions, [&](const Function& one) { return !signatures.insert(signature_of(one)).second; });
+    const std::vector<Function>& meant = entries.empty() ? functions : entries;
+    std::ranges::copy_if(meant, std::back_inserter(at_top), &Function::is_at_top);
+    if (meant.size() > 1 && (at_top.size() != 1 || entries.empty()))
+        reject_ambiguous(program, path, wanted, meant);
+    return entries.empty() ? Com<slang::IEntryPoint>{} : entry_of(module, meant.size() > 1 ? at_top.front() : meant.front());
+}
+
 FoundEntry find_entry(const LinkedProgram& program, const Request& request, const EntryRequest& wanted)
 {
     // The module named last before the entry comes first, then the others in their order.
@@ -301,14 +405,25 @@ FoundEntry find_entry(const LinkedProgram& program, const Request& request, cons
     for (const std::size_t index : order)
     {
         slang::IModule* module = program.modules[index];
-        slang::DeclReflection* function = find_function(module->getModuleReflection(), wanted.name);
+        const std::vector<Function> functions = functions_called(*module, wanted.name);
+        const bool is_there = !functions.empty();
         FoundEntry found;
-        found.place = place_of(program, function, request.modules[index]);
+        found.place = place_of(program, is_there ? functions.front().declaration : nullptr, request.modules[index]);
+        const bool is_qualified = wanted.name.find_first_of(".:") != std::string::npos;
+        if (functions.size() > 1 || (is_there && is_qualified))
+        {
+            found.entry = chosen(program, *module, request.modules[index], wanted.name, functions);
+            for (const Function& one : functions)
+                if (found.entry && found.entry->getFunctionReflection() == function_of(one))
+                    found.place = place_of(program, one.declaration, request.modules[index]);
+            if (found.entry)
+                return found;
+        }
         if (wanted.stage.empty())
         {
             if (SLANG_SUCCEEDED(module->findEntryPointByName(wanted.name.c_str(), found.entry.out())))
                 return found;
-            if (function)
+            if (is_there)
                 throw Rejection(
                     found.place + ": " + wanted.name +
                     " has no [shader(...)] attribute; add one, or name its stage with -stage");
@@ -319,7 +434,7 @@ FoundEntry find_entry(const LinkedProgram& program, const Request& request, cons
             wanted.name.c_str(), stage_of(wanted), found.entry.out(), diagnostics.out());
         if (SLANG_SUCCEEDED(result))
             return found;
-        if (function)
+        if (is_there)
             reject(*program.sources, diagnostics, found.place + ": " + wanted.name + " is no " + wanted.stage + " entry");
     }
     std::string names;

@@ -34,7 +34,8 @@ Compiles Slang modules for one target, links them with the named entries, and re
 file that a host without a compiler can load (docs/layout-format.md). Options are slangc's.
 
   MODULE                 a .slang file; a module is named after its file
-  -entry NAME            an entry function; repeat for each entry of the program
+  -entry NAME            an entry function; repeat for each entry of the program. With its namespaces where several
+                         functions share the name: lights::cull
   -stage STAGE           the entry's stage; needed where the function has no [shader("...")] attribute
   -target TARGET         what to compile for, once: spirv, metal, wgsl, hlsl, dxil, cuda, ptx, ...
   -o FILE                the last one: the layout. An earlier one, behind an -entry: that entry's code, from the same

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import ctypes.util
 from pathlib import Path
 
 import pytest
 
+from toolchain.bundle.vertex_input import VERTEX_FORMATS
 from toolchain.errors import HostError
 from toolchain.host import Backend, Host, Platform
+from toolchain.host.enums import Format
 
 pytestmark = pytest.mark.gpu
 
@@ -112,3 +115,10 @@ def test_a_path_that_is_no_library(tmp_path: Path) -> None:
         assert caught.value.exit_code == 19
         assert str(path) in caught.value.message
         assert caught.value.hint is not None
+
+
+def test_what_python_says_of_vertex_formats_is_what_the_host_says(host: Host) -> None:
+    for number, size in VERTEX_FORMATS.items():
+        said, side = ctypes.c_uint32(), ctypes.c_uint32()
+        host.library.calls.dgpu_format_block(number, ctypes.byref(said), ctypes.byref(side))
+        assert (said.value, side.value) == (size, 1), Format(number).name

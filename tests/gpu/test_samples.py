@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,25 @@ def on(gpu: Gpu, name: str) -> str:
     ended = sample(name, *device, env=software_vulkan.environment())
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere nobody asks")
+@pytest.mark.parametrize("name", ["reduction", "mesh"])
+def test_without_a_driver_a_sample_ends_before_anything_is_built(name: str, tmp_path: Path) -> None:
+    nothing = {**os.environ, "VK_ICD_FILENAMES": "/nowhere.json", "VK_DRIVER_FILES": "/nowhere.json"}
+    command = [sys.executable, "-m", f"examples.{name}", "--root", str(tmp_path)]
+    ended = subprocess.run(command, cwd=CHECKOUT, env=nothing, capture_output=True, text=True, check=False)
+    assert ended.returncode == 19, ended.stderr
+    assert ended.stderr.startswith("error: no vulkan device is here")
+    assert len(ended.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_device_that_does_not_open_is_one_line(gpu_on: Callable[[str], Gpu]) -> None:
+    gpu = gpu_on("vulkan")
+    device = ["--library", str(gpu.library), "--backend", "vulkan", "--adapter", "999"]
+    ended = sample("reduction", *device, env=software_vulkan.environment())
+    assert (ended.returncode, len(ended.stderr.splitlines())) == (19, 1), ended.stderr
 
 
 def texels(png: bytes) -> tuple[int, int, list[tuple[int, int, int]]]:

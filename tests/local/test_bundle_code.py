@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rule_bundles import SAMPLES, Compiler, resealed_layout, with_code, with_group
 from spirv import parse as parse_by_test
-from wgsl_derivatives import DIVERGENT, UNIFORM, fragment
+from wgsl_uniformity import APART, DIVERGENT, TOGETHER, UNIFORM, fragment, together
 
 from toolchain.bundle.code import Unreadable, facts, read
 from toolchain.bundle.code.facts import CodeFacts
@@ -120,6 +120,39 @@ def test_divergent_derivatives_are_reported(body: str) -> None:
     assert read(Target.WEBGPU, fragment(body)).divergent_derivatives
     switched_off = b"diagnostic(off, derivative_uniformity);" + fragment(body)
     assert read(Target.WEBGPU, switched_off).divergent_derivatives == ()
+
+
+@pytest.mark.parametrize("body", TOGETHER)
+def test_operations_in_uniform_flow_are_not_reported(body: str) -> None:
+    assert read(Target.WEBGPU, together(body)).divergent_operations == ()
+
+
+@pytest.mark.parametrize("body", APART)
+def test_operations_apart_are_reported(body: str) -> None:
+    assert read(Target.WEBGPU, together(body)).divergent_operations
+    for how in ("off", "warning"):
+        setting = f"diagnostic({how}, subgroup_uniformity);"
+        switched = together(body).replace(b"enable subgroups;", f"enable subgroups;{setting}".encode())
+        # Nothing switches off what is said of barriers.
+        assert bool(read(Target.WEBGPU, switched).divergent_operations) == ("Barrier" in body)
+
+
+@pytest.mark.parametrize(
+    ("declaration", "arrays", "unplaced"),
+    [
+        ("@group(0) @binding(0) var t : array<texture_2d<f32>, 4>;", ("t",), ()),
+        ("alias Many = array<sampler, 2>; @group(0) @binding(0) var t : Many;", ("t",), ()),
+        ("@group(0) @binding(0) var t : binding_array<texture_2d<f32>>;", ("t",), ()),
+        ("@group(0) @binding(0) var t : texture_2d_array<f32>;", (), ()),
+        ("@group(0) @binding(0) var<storage> t : array<f32>;", (), ()),
+        ("var<uniform> t : vec4f;", (), ("t",)),
+        ("@binding(0) var t : sampler;", (), ("t",)),
+        ("var<private> t : array<f32, 4>; var<workgroup> w : array<f32, 4>;", (), ()),
+    ],
+)
+def test_what_wgsl_takes_of_resources(declaration: str, arrays: tuple[str, ...], unplaced: tuple[str, ...]) -> None:
+    found = read(Target.WEBGPU, f"{declaration} @compute @workgroup_size(1) fn main() {{}}".encode())
+    assert (found.handle_arrays, found.unplaced) == (arrays, unplaced)
 
 
 # Nothing crashes a reader.

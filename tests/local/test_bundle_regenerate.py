@@ -282,6 +282,59 @@ def test_one_target(project: Project) -> None:
     assert project.make()["made"] == 10, "WGSL is kept"
 
 
+def test_two_manifests_of_one_file_are_refused_before_anything_is_made(project: Project) -> None:
+    (project.folder / "again.toml").write_text(MANIFEST)
+    status, document = project.run("bundle.toml", "again.toml")
+    assert (status, project.file.exists()) == (18, False)
+    assert "bundle.toml and again.toml both make demo.dgb" in document["message"]
+    (project.folder / "again.toml").write_text(MANIFEST.replace('"demo"', '"other"'))
+    assert project.run("bundle.toml", "again.toml")[0] == 0
+
+
+def test_a_folder_of_includes_that_is_not_there_is_told(project: Project) -> None:
+    project.edit("bundle.toml", 'include = ["include"]', 'include = ["include", "nope"]')
+    command = [one for one in project.command() if one != "--quiet"]
+    ended = subprocess.run(command, cwd=project.folder, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0
+    assert "bundle.toml: include: there is no folder nope" in ended.stderr
+
+
+def test_a_cache_that_cannot_be_written_costs_the_notes_alone(project: Project) -> None:
+    (project.folder / "cache").mkdir()
+    (project.folder / "cache" / "bundles").write_text("no folder")
+    for _ in range(2):
+        assert project.make()["made"] == 15
+
+
+NAMESPACES = """RWStructuredBuffer<float> data;
+namespace one { [shader("compute")][numthreads(8, 1, 1)] void same() { data[0] = 1; } }
+namespace two { [shader("compute")][numthreads(4, 1, 1)] void same() { data[0] = 2; } }
+"""
+
+
+def test_a_name_that_two_functions_share_is_refused_and_can_be_said_apart(project: Project) -> None:
+    (project.folder / "other.slang").write_text(NAMESPACES)
+    project.edit("bundle.toml", 'compute = "other"', 'compute = "same"')
+    status, document = project.run()
+    assert status == 18
+    for said in ("2 functions are called same", "other.slang:2: one::same", "other.slang:3: two::same"):
+        assert said in document["message"], document
+    assert not project.file.exists()
+    project.edit("bundle.toml", 'compute = "same"', 'compute = "two::same"')
+    project.make()
+    group = project.bundle().group("other:two::same")
+    assert group
+    (entry,) = group.entries
+    assert (entry.name, entry.thread_group_size) == ("same", (4, 1, 1))
+    ended = subprocess.run(
+        [sys.executable, "-m", "toolchain", "check", "bundle", project.file],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "E1" not in ended.stdout
+
+
 def test_every_program_that_fails_is_named_and_nothing_written(project: Project) -> None:
     project.make()
     first = project.file.read_bytes()
@@ -354,6 +407,23 @@ def _recorders_of(pid: int) -> list[int]:
         except OSError:  # that thread has ended
             continue
     return found
+
+
+@pytest.mark.slow
+def test_a_define_that_nvrtc_s_headers_use(project: Project) -> None:
+    """Slang hands defines on (2026.12)."""
+    command = [sys.executable, "-m", "toolchain", "install", "nvrtc", "--quiet", "--root", str(project.roots)]
+    assert subprocess.run(command, cwd=CHECKOUT, check=False).returncode == 0
+    project.edit("bundle.toml", '["spirv", "metal", "wgsl"]', '["ptx"]')
+    project.edit("bundle.toml", 'compute = "other"', 'compute = "other"\ndefines = { COUNT = 8 }')
+    project.edit(
+        "bundle.toml",
+        '[[pipeline]]\nname = "draw"\nmodule = "raster.slang"\nvertex = "vertex_main"\nfragment = "fragment_main"\n',
+        "",
+    )
+    status, document = project.run()
+    assert status == 18
+    assert "a define such as N, SIZE or COUNT needs a longer one" in document["hint"]
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -31,7 +31,9 @@ from rule_bundles import (
     with_text,
 )
 
+from toolchain.bundle.explain import explain
 from toolchain.bundle.format import inputs_digest, write
+from toolchain.bundle.headers import plans_of
 from toolchain.bundle.model import (
     Allowance,
     Bundle,
@@ -42,10 +44,14 @@ from toolchain.bundle.model import (
     InputKind,
     Pipeline,
     Target,
+    VertexAttribute,
+    VertexStream,
 )
 from toolchain.bundle.rules.checking import check_file, rules
 from toolchain.bundle.rules.rule import BundleFinding
+from toolchain.bundle.rules.subject import Subject
 from toolchain.digest import Sha256
+from toolchain.host.enums import Format
 from toolchain.rules.rule import Severity
 
 VULKAN, METAL, WEBGPU, CUDA = Target.VULKAN, Target.METAL, Target.WEBGPU, Target.CUDA
@@ -279,6 +285,13 @@ def with_pipeline(bundle: Bundle, change: Callable[[Pipeline], Pipeline]) -> Bun
     return replace(bundle, pipelines=tuple(map(change, bundle.pipelines)))
 
 
+Attributes = Sequence[VertexAttribute]
+
+
+def with_attributes(bundle: Bundle, change: Callable[[Attributes], Attributes]) -> Bundle:
+    return with_pipeline(bundle, lambda one: replace(one, attributes=tuple(change(one.attributes))))
+
+
 def a_parameter_of_the_hit(library: Library) -> Bundle:
     return library.variant(
         "rays",
@@ -349,6 +362,28 @@ void main(uint3 id : SV_DispatchThreadID)
 """
 
 
+APART = """
+RWStructuredBuffer<float> result;
+[shader("compute")] [numthreads(32, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID)
+{ if (result[id.x] > 1) result[id.x] = WaveActiveSum(result[id.x]); }
+"""
+
+HANDLES = """
+Texture2D<float4> images[4]; SamplerState linear; RWStructuredBuffer<float4> result;
+[shader("compute")] [numthreads(32, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID)
+{ result[id.x] = images[1].SampleLevel(linear, float2(0.5), 0) + images[2].SampleLevel(linear, float2(0.5), 0); }
+"""
+
+PUSHED = """
+struct Big { float4 v[4]; }
+[[vk::push_constant]] ConstantBuffer<Big> big; RWStructuredBuffer<float4> result;
+[shader("compute")] [numthreads(4, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID) { result[id.x] = big.v[id.x]; }
+"""
+
+
 CASES: dict[str, Case] = {
     "C3": lambda given: replace(given["compute"], producer=replace(given["compute"].producer, compiler="")),
     "C4": lambda given: replace(given["compute"], inputs_sha256=Sha256.of(b"others")),
@@ -360,6 +395,7 @@ CASES: dict[str, Case] = {
     "E3": lambda given: with_spirv(given["compute"], "compute", "main", other_local_size),
     "E4": lambda given: with_text(given["compute"], "compute", "main", CUDA, "// partial", "\0// partial"),
     "E5": two_answers,
+    "E6": lambda given: with_group(given["raster"], "raster", lambda one: replace(one, kind=GroupKind.COMPUTE)),
     "I1": lambda given: with_spirv(given["compute"], "compute", "main", decorated("input", spirv.NON_WRITABLE, None)),
     "I2": lambda given: with_text(
         given["compute"], "compute", "main", WEBGPU, "<storage, read>", "<storage, read_write>"
@@ -406,6 +442,7 @@ CASES: dict[str, Case] = {
         given["raster"], "raster", "fragment_main", WEBGPU, "@location(1) uv", "@location(0) uv"
     ),
     "S4": of_two_modules,
+    "S5": lambda given: with_attributes(given["raster"], lambda all: [one for one in all if one.semantic != "NORMAL"]),
     "K1": lambda given: with_code(
         given["bindless"], "bindless", "bindless", VULKAN, lambda one: replace(one, features=0)
     ),
@@ -431,6 +468,7 @@ CASES: dict[str, Case] = {
         given["raster"], "raster", "fragment_main", WEBGPU, ": texture_2d<f32>", ": binding_array<texture_2d<f32>>"
     ),
     "M5": lambda given: given.of(BOOLS, WEBGPU),
+    "M6": lambda given: given.of(APART, WEBGPU),
     "R1": lambda given: with_pipeline(given["rays"], lambda one: replace(one, ray_payload_bytes=8)),
     "R2": lambda given: with_pipeline(
         given["rays"], lambda one: replace(one, hit_groups=(replace(one.hit_groups[0], name="hit_group_1"),))
@@ -551,6 +589,61 @@ def test_the_compilers_own_mistakes_are_caught(library: Library, tmp_path: Path)
     assert broken(library.of(NESTED, VULKAN), tmp_path) == set()
 
 
+@pytest.mark.parametrize(("source", "rule_id"), [(HANDLES, "M4"), (PUSHED, "I2"), (APART, "M6")])
+def test_what_slang_writes_for_browsers_and_none_takes(
+    library: Library, tmp_path: Path, source: str, rule_id: str
+) -> None:
+    """Slang 2026.12 makes all three; Vulkan takes them, and `explain` says of the browser what the check says."""
+    bundle = library.of(source, VULKAN, WEBGPU)
+    found = findings_in(bundle, tmp_path)
+    assert {(one.rule, one.target) for one in found} == {(rule_id, "wgsl")}
+    group = bundle.groups[0]
+    explained = explain(Subject(bundle), group, group.entries[0], findings=found)
+    assert not explained.ok
+    assert {one.target: {each.rule for each in one.wrong} for one in explained.targets} == {
+        VULKAN: set(),
+        WEBGPU: {rule_id},
+    }
+
+
+HANDLES_IN_BUFFERS = """
+struct Inner { DescriptorHandle<Texture2D<float4>> image; uint number; }
+struct Element { Inner inner[2]; float4 tint; }
+struct Block { DescriptorHandle<Texture2D<float4>> image; uint number; float4 tint; }
+struct Plain { uint number; float4 tint; }
+StructuredBuffer<Element> elements; ConstantBuffer<Block> block; ConstantBuffer<Plain> plain;
+RWStructuredBuffer<float4> result;
+[shader("compute")] [numthreads(4, 1, 1)]
+void main(uint3 id : SV_DispatchThreadID)
+{
+    result[id.x] = elements[0].inner[1].image.Load(int3(0)) * elements[1].tint + elements[2].inner[0].number
+        + block.image.Load(int3(0)) * block.tint + block.number + plain.tint + plain.number;
+}
+"""
+
+
+def test_handles_in_buffers_of_metal_are_found_and_make_no_structure(library: Library, tmp_path: Path) -> None:
+    """Slang 2026.12: the layout gives a DescriptorHandle no room on Metal, where the code has 8 bytes for it."""
+    bundle = library.of(HANDLES_IN_BUFFERS, VULKAN, METAL)
+    found = [one for one in findings_in(bundle, tmp_path) if one.severity is not Severity.NOTE]
+    assert {(one.rule, one.target, one.row) for one in found} == {
+        ("Y1", "metal", "elements"),
+        ("Y1", "metal", "block"),
+    }
+    plans, notes = plans_of(bundle)
+    assert {plan.name: plan.size_bytes for plan in plans} == {
+        "Inner_spirv": 12,
+        "Element_spirv": 40,
+        "Block_spirv": 28,
+        "Plain_spirv": 20,
+        "Plain_metal": 32,
+    }
+    assert notes == [
+        "element of elements on metal: resources in it, whose place in the code the layout does not know",
+        "block on metal: the code has it elsewhere than the layout says (rule Y1)",
+    ]
+
+
 def test_unbounded_arrays_on_cuda(rule_compiler: Compiler, tmp_path: Path) -> None:
     """Slang 2026.12: the global block of an array without bound is laid out otherwise in the code."""
     sample = replace(SAMPLES["bindless"], targets=(CUDA,))
@@ -571,6 +664,128 @@ def test_arrays_of_textures_in_msl(library: Library, tmp_path: Path) -> None:
     assert broken(library.of(ARRAYS, VULKAN), tmp_path) == set()
 
 
+# What a crafted file says, with right digests.
+
+
+def with_hit(**members: str | None) -> Case:
+    return lambda given: with_pipeline(
+        given["rays"],
+        lambda one: replace(one, hit_groups=(replace(one.hit_groups[0], **members),)),  # type: ignore[arg-type]
+    )
+
+
+def with_resource(target: Target, **fields: int) -> Case:
+    return lambda given: with_rows(
+        given["compute"],
+        "compute",
+        target,
+        lambda rows: [replace(row, **fields) if row.name == "input" else row for row in rows],  # type: ignore[arg-type]
+    )
+
+
+CRAFTED: list[tuple[str, Case]] = [
+    ("R2", with_hit(closest_hit="sky")),
+    ("R2", with_hit(any_hit="hit")),
+    ("R2", with_hit(intersection="generate")),
+    ("E6", lambda given: with_group(given["rays"], "rays", lambda one: replace(one, kind=GroupKind.COMPUTE))),
+    (
+        "E6",
+        lambda given: with_entry(
+            given["raster"], "raster", "vertex_main", lambda one: replace(one, thread_group_size=(8, 1, 1))
+        ),
+    ),
+    ("E6", lambda given: with_entry(given["rays"], "rays", "sky", lambda one: replace(one, wave_size=32))),
+    (
+        "C3",
+        lambda given: replace(given["compute"], producer=replace(given["compute"].producer, recorder_version=77)),
+    ),
+    ("I6", with_resource(VULKAN, image_format=3)),
+    ("I6", with_resource(WEBGPU, offset_bytes=16)),
+    ("I6", with_resource(METAL, size_bytes=4)),
+    ("I6", with_resource(CUDA, shape=2)),
+    ("I6", with_resource(VULKAN, access=2)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CRAFTED)))
+def test_what_no_tool_writes_is_found(library: Library, tmp_path: Path, number: int) -> None:
+    rule_id, case = CRAFTED[number]
+    assert rule_id in broken(case(library), tmp_path)
+
+
+# Vertex input.
+
+
+def formatted(semantic: str, format: Format) -> Callable[[Attributes], Attributes]:
+    return lambda all: [replace(one, format=format.value) if one.semantic == semantic else one for one in all]
+
+
+@pytest.mark.parametrize(
+    ("change", "seen", "targets"),
+    [
+        (lambda all: all[:1], {"none"}, {"spirv", "metal", "wgsl"}),
+        (lambda all: [], {"none"}, {"spirv", "metal", "wgsl"}),
+        (formatted("TEXCOORD", Format.RG32_UINT), {"rg32-uint, of uint"}, {"spirv", "metal", "wgsl"}),
+        (formatted("NORMAL", Format.RGBA8_SINT), {"rgba8-sint, of int"}, {"spirv", "metal", "wgsl"}),
+        # slang-rhi has no such format on WebGPU
+        (formatted("NORMAL", Format.RGB10A2_UNORM), {"rgb10a2-unorm"}, {"wgsl"}),
+        (formatted("NORMAL", Format.D32_FLOAT), {"d32-float"}, {""}),
+        (lambda all: [*all[:2], replace(all[2], offset_bytes=28)], {"byte 36"}, {""}),
+        (lambda all: [*all, replace(all[0], semantic="position")], {"twice"}, {""}),
+    ],
+)
+def test_what_no_host_takes_as_vertex_input(
+    library: Library,
+    tmp_path: Path,
+    change: Callable[[Attributes], Attributes],
+    seen: set[str],
+    targets: set[str],
+) -> None:
+    found = findings_in(with_attributes(library["raster"], change), tmp_path)
+    assert {one.rule for one in found} == {"S5"}
+    assert all(one.severity is Severity.ERROR for one in found)
+    assert {one.seen for one in found} == seen
+    assert {one.target for one in found} == targets
+
+
+def test_an_attribute_that_nothing_reads_is_noted_as_the_host_takes_it(library: Library, tmp_path: Path) -> None:
+    more = VertexAttribute("COLOR", 1, Format.RGBA8_UINT.value, 0, 0)
+    found = findings_in(with_attributes(library["raster"], lambda all: [more, *all]), tmp_path)
+    assert {(one.rule, one.severity, one.seen) for one in found} == {("S5", Severity.NOTE, "COLOR1")}
+
+
+def test_fewer_components_and_other_capitals_pass(library: Library, tmp_path: Path) -> None:
+    small_ones = [replace(one, semantic=one.semantic.lower()) for one in library["raster"].pipelines[0].attributes]
+    small_ones = list(formatted("position", Format.RG8_UNORM)(small_ones))
+    assert findings_in(with_attributes(library["raster"], lambda _: small_ones), tmp_path) == []
+
+
+def test_steps_of_two_instances_are_for_backends_that_have_them(library: Library, tmp_path: Path) -> None:
+    stepped = with_pipeline(library["raster"], lambda one: replace(one, streams=(VertexStream(32, 2),)))
+    found = findings_in(stepped, tmp_path)
+    assert {(one.rule, one.target) for one in found} == {("S5", "spirv"), ("S5", "wgsl")}
+
+
+MATRIX = """
+struct In { float4 position : POSITION; row_major float3x4 model : MODEL1; uint joint; }
+[shader("vertex")]
+float4 vertex_main(In input, uint id : SV_VertexID) : SV_Position
+{ return float4(mul(input.model, input.position), input.joint + id); }
+"""
+
+
+def test_a_matrix_takes_a_semantic_a_row_and_what_has_none_its_name(library: Library, tmp_path: Path) -> None:
+    words = [("POSITION", 0, Format.RGBA32_FLOAT), ("joint", 0, Format.RGBA8_UINT)]
+    words += [("MODEL", row, Format.RGBA32_FLOAT) for row in (1, 2, 3)]
+    attributes = tuple(VertexAttribute(word, number, form.value, 0, 0) for word, number, form in words)
+    drawn = Pipeline("made", "made", ("vertex_main",), attributes, (VertexStream(16, 0),))
+    sample = Sample("made", (("vertex_main", 1),), GroupKind.RENDER, (VULKAN,), drawn)
+    bundle = library.compiler.bundle(sample, sources={"made": MATRIX})
+    assert findings_in(bundle, tmp_path) == []
+    found = findings_in(with_attributes(bundle, lambda all: all[:4]), tmp_path)
+    assert {one.row for one in found if one.rule == "S5"} == {"MODEL3"}
+
+
 # Allowances.
 
 
@@ -581,6 +796,13 @@ def test_an_allowed_finding_is_shown_and_fails_nothing(library: Library, tmp_pat
     report = check_file(file)
     assert report.ok
     assert [one.allowed for one in report.findings if one.rule == "E3"] == ["meant"]
+
+
+def test_an_allowance_that_covers_nothing_is_noted(library: Library, tmp_path: Path) -> None:
+    allowances = (Allowance("D2", None, "Dawn is asked elsewhere"), Allowance("E3", "raster/vertex_main", "meant"))
+    (found,) = findings_in(replace(library["raster"], allowances=allowances), tmp_path)
+    assert (found.rule, found.severity, found.allowed) == ("E3", Severity.NOTE, "")
+    assert found.seen == "none: the allowance covers nothing"
 
 
 def test_an_allowance_is_of_its_rule_and_entry_alone(library: Library, tmp_path: Path) -> None:

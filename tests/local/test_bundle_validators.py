@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rule_bundles import SAMPLES, Compiler, with_code
 from slang_fixtures import installed_tool
-from wgsl_derivatives import DIVERGENT, UNIFORM, fragment
+from wgsl_uniformity import APART, DIVERGENT, TOGETHER, UNIFORM, fragment, together
 
 from toolchain.bundle import validators
 from toolchain.bundle.code import read
@@ -129,3 +129,25 @@ def test_dawn_judges_derivatives_as_the_rule_does(everything: dict[str, Bundle],
     asked = [replace(code, payload=fragment(body)) for body in bodies]
     rejected = validators._dawn(tools["dawn-node"], asked, tools["dawn-node"].root)
     assert [body for body, one in zip(bodies, asked, strict=True) if one.payload in rejected] == DIVERGENT
+
+
+def test_dawn_judges_operations_as_the_rule_does(everything: dict[str, Bundle], tools: Mapping[str, Tool]) -> None:
+    """Likewise for rule M6."""
+    code = everything["compute"].groups[0].entries[0].code(Target.WEBGPU)
+    assert code
+    bodies = [*TOGETHER, *APART]
+    asked = [replace(code, payload=together(body), name="main") for body in bodies]
+    rejected = validators._dawn(tools["dawn-node"], asked, tools["dawn-node"].root)
+    assert [body for body, one in zip(bodies, asked, strict=True) if one.payload in rejected] == APART
+
+
+def test_what_dawn_warns_of_is_accepted(everything: dict[str, Bundle], tools: Mapping[str, Tool]) -> None:
+    """Its warnings stand before the answers."""
+    code = everything["compute"].groups[0].entries[0].code(Target.WEBGPU)
+    assert code
+    warned = together(APART[0]).replace(
+        b"enable subgroups;", b"enable subgroups; diagnostic(warning, subgroup_uniformity);"
+    )
+    asked = [replace(code, payload=payload, name="main") for payload in (warned, together(APART[0]))]
+    rejected = validators._dawn(tools["dawn-node"], asked, tools["dawn-node"].root)
+    assert list(rejected) == [together(APART[0])]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import replace
@@ -78,7 +79,9 @@ def test_show_json_tells_all_but_payloads() -> None:
     assert shown["inputs_sha256"] == bundle.inputs_sha256.hex
 
 
-@pytest.mark.parametrize("arguments", [("show", SMALL, "--rows"), ("explain", SMALL, "add"), ("headers", KINDS)])
+@pytest.mark.parametrize(
+    "arguments", [("show", SMALL, "--rows"), ("explain", KINDS, "sum:main/main"), ("headers", KINDS)]
+)
 def test_a_terminal_without_unicode(arguments: tuple[str | Path, ...]) -> None:
     ended = run(*arguments, PYTHONIOENCODING="ascii", LC_ALL="C", PYTHONUTF8="0")
     assert ended.returncode == 0, ended.stderr
@@ -137,11 +140,21 @@ def test_explain_ends_with_1_where_a_checked_profile_rejects() -> None:
 
 
 def test_explain_holds_to_a_profile_that_is_named() -> None:
-    assert run("explain", STRUCTS, "structs").returncode == 0
-    assert document("explain", STRUCTS, "structs", "--profile", "vulkan-minimum")["ok"]
-    usage = run("explain", STRUCTS, "structs", "--profile", "voodoo2")
+    assert run("explain", KINDS, "sum:main/main").returncode == 0
+    assert document("explain", KINDS, "sum:main/main", "--profile", "vulkan-minimum")["ok"]
+    usage = run("explain", KINDS, "sum:main/main", "--profile", "voodoo2")
     assert usage.returncode == 2
     assert "turing" in usage.stderr
+
+
+def test_explain_says_what_the_check_finds() -> None:
+    """Nothing signs DXIL here."""
+    ended = run("explain", STRUCTS, "structs")
+    assert ended.returncode == 1
+    assert "not signed [K3]" in ended.stdout
+    found = document("explain", STRUCTS, "structs", status=1)
+    wrong = {one["target"]: [each["rule"] for each in one["wrong"]] for one in found["targets"]}
+    assert wrong == {"spirv": [], "metal": [], "ptx": [], "dxil": ["K3"]}
 
 
 def test_explain_shows_why_each_shape_is_rejected() -> None:
@@ -240,3 +253,37 @@ def test_report_writes_the_same_page_again(tmp_path: Path) -> None:
 def test_report_needs_a_place_that_can_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert document("report", KINDS, "-o", tmp_path / "file" / "page.html", status=18)["error"] == "bundle"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
+@pytest.mark.parametrize("command", ["report", "headers"])
+def test_what_cannot_be_written_whole_leaves_what_was_there(command: str, tmp_path: Path) -> None:
+    """A file that may not grow is as a disk that is full."""
+    (tmp_path / "kinds.h").write_text("the old one")
+    output = tmp_path / "kinds.h" if command == "report" else tmp_path
+    argv = [sys.executable, "-m", "toolchain", "bundle", command, str(FOLDER / "kinds.dgb"), "-o", str(output)]
+    limited = f"ulimit -f 1; trap '' XFSZ; exec {shlex.join(argv)}"
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    ended = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=False, env=environment)
+    assert ended.returncode == 18, ended.stderr
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"kinds.h": "the old one"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links")
+def test_a_report_goes_where_a_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "page.html").write_text("old")
+    (tmp_path / "link").symlink_to("page.html")
+    run("report", FOLDER / "kinds.dgb", "-o", tmp_path / "link", "--quiet")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of a process")
+def test_of_what_is_no_bundle_little_is_read(tmp_path: Path) -> None:
+    large = tmp_path / "large.dgb"
+    with large.open("wb") as file:
+        file.truncate(8 << 30)
+    argv = [sys.executable, "-m", "toolchain", "check", "bundle", str(large)]
+    limited = f"ulimit -v {2 << 20}; exec {shlex.join(argv)}"
+    ended = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=False)
+    assert (ended.returncode, "C3" in ended.stdout) == (1, True), ended.stdout + ended.stderr

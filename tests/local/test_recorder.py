@@ -313,6 +313,46 @@ def test_reflection_json_is_taken_and_ignored(recorder: Recorder, tmp_path: Path
     assert [path.name for path in tmp_path.iterdir()] == ["sizes.layout"]
 
 
+NAMES = """
+RWStructuredBuffer<float> result;
+namespace one { [shader("compute")] [numthreads(2, 1, 1)] void same() { result[0] = 2; } }
+namespace two { [shader("compute")] [numthreads(3, 1, 1)] void same() { result[0] = 3; } }
+[shader("compute")] [numthreads(4, 1, 1)] void outer() { result[0] = 4; }
+namespace one { [shader("compute")] [numthreads(5, 1, 1)] void outer() { result[0] = 5; } }
+void later();
+[shader("compute")] [numthreads(6, 1, 1)] void later() { result[0] = 6; }
+float helped(float x) { return x; }
+[shader("compute")] [numthreads(7, 1, 1)] void helped() { result[0] = helped(7.0); }
+void told(int x);
+void told(int x) {}
+[numthreads(8, 1, 1)] void told() { result[0] = 8; }
+namespace one { namespace deep { void plain() { result[0] = 1; } } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("entry", "threads"),
+    [
+        ("one::same", 2),
+        ("two::same", 3),
+        ("two.same", 3),
+        ("outer", 4),  # the one outside of all namespaces
+        ("one::outer", 5),
+        ("later", 6),  # declared before
+        ("helped", 7),  # beside a function that is no entry
+        ("told", 8),
+        ("one::deep::plain", 1),
+    ],
+)
+def test_an_entry_is_found_among_functions_of_its_name(
+    recorder: Recorder, tmp_path: Path, entry: str, threads: int
+) -> None:
+    (tmp_path / "names.slang").write_text(NAMES)
+    recorder.record("names.slang", "-entry", entry, "-stage", "compute", "-target", "metal", "-o", "n", cwd=tmp_path)
+    (point,) = load(tmp_path / "n").entry_points
+    assert (point.name, point.thread_group_size) == (entry.replace(".", "::").rpartition("::")[2], (threads, 1, 1))
+
+
 def test_help_and_version(recorder: Recorder) -> None:
     assert "-entry NAME" in recorder.run("-help").stdout
     assert recorder.run("-version").stdout == "dream-slang-layout 1, layout format 1.0, Slang 2026.12\n"

@@ -15,6 +15,16 @@ RWStructuredBuffer<float> result;
 void helper() {}
 """
 
+SHARED = """
+RWStructuredBuffer<float> result;
+namespace one { [shader("compute")] [numthreads(1, 1, 1)] void same() { result[0] = 1; } }
+namespace two { [shader("compute")] [numthreads(1, 1, 1)] void same() { result[0] = 2; } }
+[shader("compute")] [numthreads(1, 1, 1)] void twice() { result[0] = 3; }
+[shader("compute")] [numthreads(1, 1, 1)] void twice(uniform float x) { result[0] = x; }
+namespace one { void plain() { result[0] = 5; } }
+namespace two { void plain() { result[0] = 6; } }
+"""
+
 # name: (source, arguments behind it, pieces of the message)
 PROGRAMS: dict[str, tuple[str, list[str], list[str]]] = {
     "syntax": ("void main( {", ["-entry", "main"], ["shader.slang:1:", "error"]),
@@ -27,6 +37,19 @@ PROGRAMS: dict[str, tuple[str, list[str], list[str]]] = {
     "unknown entry": (COMPUTE, ["-entry", "other"], ["shader.slang", "no function other"]),
     "no stage": (COMPUTE, ["-entry", "helper"], ["shader.slang:4: helper has no [shader(...)] attribute", "-stage"]),
     "wrong stage": (COMPUTE, ["-entry", "main", "-stage", "vertex"], ["shader.slang:3", "main"]),
+    "a name of two functions": (
+        SHARED,
+        ["-entry", "same", "-stage", "compute"],
+        ["2 functions are called same", "shader.slang:3: one::same", "shader.slang:4: two::same", "such as two::same"],
+    ),
+    "a name of two functions, without a stage": (SHARED, ["-entry", "same"], ["2 functions are called same"]),
+    "a name of two functions without attributes": (
+        SHARED,
+        ["-entry", "plain", "-stage", "compute"],
+        ["2 functions are called plain", "shader.slang:7: one::plain"],
+    ),
+    "two overloads": (SHARED, ["-entry", "twice"], ["2 functions are called twice", "shader.slang:6", "rename one"]),
+    "another namespace": (SHARED, ["-entry", "three::same"], ["no function three::same"]),
     "interface parameter": (
         """
 interface IShape { float area(); }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from toolchain.bundle import format as dgb
 from toolchain.bundle.headers import LANGUAGES, ctypes_module, plans_of, text_of
-from toolchain.bundle.headers.plan import Plan, comment, planned
+from toolchain.bundle.headers.plan import Plan, comment, planned, users
 from toolchain.bundle.model import Target
 from toolchain.bundle.structs import Array, Matrix, Member, Opaque, Scalar, Struct, Structs, Type, Use, Vector
 
@@ -102,6 +102,27 @@ def test_equal_bundles_give_equal_text(language: str) -> None:
         bundle = dgb.read(FOLDER / "structs.dgb")
         texts.add(text_of(bundle, language, *plans_of(bundle)))
     assert len(texts) == 1
+
+
+def test_groups_that_differ_have_names_that_no_other_group_changes() -> None:
+    def made(*groups: tuple[str, Target, int]) -> dict[str, list[str]]:
+        structs = Structs()
+        for group, target, count in groups:
+            members = tuple(Member(f"m{number}", FLOAT, 4 * number) for number in range(count))
+            structs.add(Struct("P", members, 4 * count), Use(group, target, "p"))
+        return {name: users(plan) for plan in planned(structs.named()) for name in (plan.name, *plan.aliases)}
+
+    one, two = ("a:run{N=1}", Target.VULKAN, 1), ("a:run{N=2}", Target.VULKAN, 2)
+    metal = [(group, Target.METAL, 4) for group in ("a:run{N=1}", "a:run{N=2}")]
+    found = made(one, two, *metal)
+    assert found == {
+        "P_spirv_a_run_N_1": ["p of a:run{N=1} (spirv)"],
+        "P_spirv_a_run_N_2": ["p of a:run{N=2} (spirv)"],
+        "P_metal": ["p (metal)"],
+    }
+    more = made(("a:first", Target.VULKAN, 2), one, two, *metal)
+    assert more.keys() == {*found, "P_spirv_a_first"}
+    assert more["P_spirv_a_run_N_2"] == ["p of a:first (spirv)", "p of a:run{N=2} (spirv)"]
 
 
 def test_names_of_a_bundle_stay_in_their_comment() -> None:

@@ -51,6 +51,16 @@ def test_permutations_are_every_combination() -> None:
     assert manifest.programs[1].options == ("-DA=0", "-DN=2")
 
 
+def test_an_entry_may_be_named_with_its_namespaces() -> None:
+    text = COMPUTE.replace('"main"', '"a.b.main"') + COMPUTE.removeprefix(HEAD).replace("scale", "other").replace(
+        '"main"', '"c::main"'
+    )
+    manifest = parse(text.encode(), Path("bundle.toml"))
+    assert [one.name for one in manifest.programs] == ["c:a::b::main", "c:c::main"]
+    assert manifest.programs[0].entries == (EntryPoint("a::b::main", "compute"),)
+    assert [one.entries for one in manifest.pipelines] == [("main",), ("main",)]
+
+
 def test_two_pipelines_of_one_program_share_its_group() -> None:
     text = COMPUTE + '[[pipeline]]\nname = "again"\nmodule = "c.slang"\ncompute = "main"\n'
     manifest = parse(text.encode(), Path("bundle.toml"))
@@ -94,6 +104,16 @@ def test_allowances_and_profiles() -> None:
 
 
 MANY = ",".join(map(str, range(5000)))
+
+
+def drawn(*attributes: str, stride: int = 16) -> str:
+    """A render pipeline with one stream, whose attributes are in lines 10 and following."""
+    head = (
+        HEAD + f'[[pipeline]]\nname = "d"\nmodule = "m.slang"\nvertex = "v"\n[[pipeline.stream]]\nstride = {stride}\n'
+    )
+    return head + "".join(f"[[pipeline.stream.attribute]]\n{one}\n" for one in attributes)
+
+
 WRONG = {
     "no format": ('name = "x"\n', 1, "no 'format'"),
     "another format": ("format = 2\n", 1, "format 2"),
@@ -104,6 +124,12 @@ WRONG = {
     "no pipeline": (HEAD, 1, "no pipeline"),
     "no entry": (HEAD + '[[pipeline]]\nname = "p"\nmodule = "m.slang"\n', 4, "expected one of 'compute'"),
     "two kinds": (COMPUTE + 'vertex = "v"\n', 8, "got compute and vertex"),
+    "namespace of nothing": (COMPUTE.replace('"main"', '"a::"'), 7, "expected the name of an entry, got 'a::'"),
+    "two entries of one name": (
+        HEAD + '[[pipeline]]\nname = "p"\nmodule = "m.slang"\nvertex = "a::run"\nfragment = "b::run"\n',
+        4,
+        "two of its entries have one name",
+    ),
     "fragment alone": (COMPUTE + 'fragment = "f"\n', 8, "'fragment' needs a 'vertex'"),
     "absolute module": (COMPUTE.replace("c.slang", "/c.slang"), 6, "it is absolute"),
     "module that is none": (COMPUTE.replace("c.slang", "c.hlsl"), 6, "expected a .slang file"),
@@ -133,8 +159,27 @@ WRONG = {
         10,
         "did you mean 'rgb32-float'?",
     ),
+    "attribute past the stride": (
+        drawn('semantic = "A"\nformat = "rgb32-float"\noffset = 8'),
+        13,
+        "offset 8 and 12 bytes end at byte 20; its stream has a stride of 16",
+    ),
+    "attribute that is too long": (drawn('semantic = "A"\nformat = "rgba32-float"', stride=12), 10, "end at byte 16"),
+    "depths as an attribute": (
+        drawn('semantic = "A"\nformat = "d32-float"'),
+        12,
+        "d32-float is no format of a vertex attribute",
+    ),
+    "blocks as an attribute": (drawn('semantic = "A"\nformat = "bc7-unorm"'), 12, "bc7-unorm is no format"),
+    "attribute twice": (
+        drawn('semantic = "Uv0"\nformat = "r32-float"', 'semantic = "UV"\nformat = "r32-uint"'),
+        14,
+        "UV is fed twice; first in line 10",
+    ),
     "allowance of nothing": (COMPUTE + '[[allow]]\nrule = "L1"\nentry = "x"\nreason = "r"\n', 10, "there is no 'x'"),
     "allowance without a reason": (COMPUTE + '[[allow]]\nrule = "L1"\n', 8, "no 'reason'"),
+    "rule that nothing checks": (COMPUTE + '[[allow]]\nrule = "L99"\nreason = "r"\n', 9, "there is no rule 'L99'"),
+    "absolute output": (HEAD + 'output = "/tmp/x.dgb"\n', 4, "expected a relative path, got '/tmp/x.dgb'"),
     "rule that is none": (COMPUTE + '[[allow]]\nrule = "l1"\nreason = "r"\n', 9, "expected a rule's id"),
 }
 

@@ -1,15 +1,18 @@
-"""An entry against the limits of its backends: what it uses, what each profile allows, what is rejected and why."""
+"""An entry against the limits of its backends: what it uses, what each profile allows, what is rejected and why, and
+what rules about other things find wrong with its code there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from toolchain.bundle.code.facts import GROUPED_STAGES, Unreadable
 from toolchain.bundle.model import Bundle, Entry, Group, Target
 from toolchain.bundle.rules.limits import WORDS, past, pipeline_usage, usage
 from toolchain.bundle.rules.profiles import PROFILES, Profile
+from toolchain.bundle.rules.rule import RULES, BundleFinding
 from toolchain.bundle.rules.subject import Subject, Unit
+from toolchain.rules.rule import Severity
 
 # Shapes that people choose among, for kernels over lines, over images and over volumes.
 _SHAPES: dict[int, tuple[tuple[int, int, int], ...]] = {
@@ -83,6 +86,7 @@ class OnTarget:
     used: dict[str, int]
     verdicts: tuple[Verdict, ...]
     unreadable: str = ""
+    wrong: tuple[BundleFinding, ...] = ()  # errors of other rules than those about limits, without what is allowed
 
     def to_json(self) -> dict[str, object]:
         """The backend's part as a JSON object."""
@@ -90,6 +94,7 @@ class OnTarget:
             "target": self.target.language,
             "used": self.used,
             "unreadable": self.unreadable,
+            "wrong": [finding.to_json() for finding in self.wrong],
             "profiles": [verdict.to_json() for verdict in self.verdicts],
         }
 
@@ -129,8 +134,8 @@ class Explanation:
 
     @property
     def ok(self) -> bool:
-        """Whether no profile that is checked rejects it."""
-        return not any(verdict.fails for one in self.targets for verdict in one.verdicts)
+        """Whether no profile that is checked rejects it, and nothing else is wrong with its code."""
+        return not any(one.wrong or any(verdict.fails for verdict in one.verdicts) for one in self.targets)
 
     def to_json(self) -> dict[str, object]:
         """The explanation as a JSON object."""
@@ -154,14 +159,33 @@ def matching(bundle: Bundle, name: str) -> list[tuple[Group, Entry]]:
     ]
 
 
-def explain(subject: Subject, group: Group, entry: Entry, *, shapes: bool = True) -> Explanation:
+def explain(
+    subject: Subject, group: Group, entry: Entry, *, shapes: bool = True, findings: Sequence[BundleFinding] = ()
+) -> Explanation:
     """One entry against every profile of each of its backends; those of `subject.profiles` are demanded.
 
+    `findings` are what the check of the bundle found: errors at this entry are said with it.
     Shapes of the thread group are looked for among all groups, so that whoever explains all entries leaves them out.
     """
-    targets = tuple(_on_target(subject, group, entry, code.target) for code in entry.codes)
+    targets = tuple(
+        replace(_on_target(subject, group, entry, code.target), wrong=_wrong(findings, group, entry, code.target))
+        for code in entry.codes
+    )
     has_shapes = shapes and entry.stage in GROUPED_STAGES
     return Explanation(group, entry, targets, tuple(_shapes(subject, group, entry, targets)) if has_shapes else ())
+
+
+def _wrong(findings: Sequence[BundleFinding], group: Group, entry: Entry, target: Target) -> tuple[BundleFinding, ...]:
+    """Errors at an entry on a backend, but for those about limits, which the profiles say."""
+    return tuple(
+        one
+        for one in findings
+        if one.severity is Severity.ERROR
+        and not one.allowed
+        and one.entry == f"{group.name}/{entry.name}"
+        and one.target == target.language
+        and RULES[one.rule].family != "limits"
+    )
 
 
 def _on_target(subject: Subject, group: Group, entry: Entry, target: Target) -> OnTarget:

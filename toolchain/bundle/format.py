@@ -35,7 +35,7 @@ from toolchain.bundle.model import (
 )
 from toolchain.digest import Sha256
 from toolchain.errors import BundleError
-from toolchain.files import read_regular
+from toolchain.files import open_regular
 
 SUFFIX = ".dgb"
 
@@ -58,7 +58,10 @@ def inputs_digest(inputs: Iterable[Input]) -> Sha256:
 def read(path: Path) -> Bundle:
     """The bundle in a file. Raises BundleError where it cannot be read or is none."""
     try:
-        data = read_regular(path)
+        with open_regular(path) as file:
+            data = file.read(_HEADER.size)
+            if data.startswith(_MAGIC):  # nothing more is read of what is no bundle, however large
+                data += file.read()
     except OSError as error:
         raise BundleError(
             f"{path}: cannot be read: {error.strerror or error}",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
 
 from toolchain import toml
@@ -51,6 +52,8 @@ _TARGETS = {target.language: target for target in Target}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _NAME_FORM = "letters, digits, '.', '_' and '-'"
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# A function, with the namespaces that tell it from others of its name.
+_ENTRY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:(?:::|\.)[A-Za-z_][A-Za-z0-9_]*)*")
 _SEMANTIC = re.compile(r"([A-Za-z_][A-Za-z0-9_]*?)(\d*)")
 _RULE = re.compile(r"[A-Z]+[0-9]+")
 # More permutations than this are a mistake: they multiply.
@@ -59,10 +62,16 @@ _MOST_PERMUTATIONS = 4096
 
 @dataclass(frozen=True)
 class EntryPoint:
-    """An entry to compile; `stage` as slangc's -stage takes it."""
+    """An entry to compile: the function, with namespaces (`lights::cull`) or without; `stage` as slangc's -stage
+    takes it."""
 
-    name: str
+    function: str
     stage: str
+
+    @property
+    def name(self) -> str:
+        """What it is called in layouts, bundles and by hosts: without namespaces."""
+        return self.function.rpartition("::")[2]
 
 
 @dataclass(frozen=True)
@@ -201,7 +210,7 @@ class _Reader:
         stem = PurePosixPath(module).with_suffix("").as_posix()
         for permutation in permutations:
             suffix = _suffix(permutation)
-            group = f"{stem}:{'+'.join(entry.name for entry in entries)}{suffix}"
+            group = f"{stem}:{'+'.join(entry.function for entry in entries)}{suffix}"
             defines = tuple(f"-D{key}={value}" for key, value in permutation)
             program = Program(group, kind, module, entries, permutation, (*options, *defines))
             if self.programs.setdefault(group, program) != program:
@@ -224,7 +233,8 @@ class _Reader:
         """What kind of pipeline a table is, and its entries in the program's order."""
 
         def entry(key: str, of: Table = table) -> str | None:
-            return of.text(key, pattern=_IDENTIFIER, form="the name of an entry") if key in of.values else None
+            found = of.text(key, pattern=_ENTRY, form="the name of an entry") if key in of.values else None
+            return None if found is None else found.replace(".", "::")
 
         found = {stage: entry(stage) for stage in _SINGLE_STAGES}
         kinds = [stage for stage in ("compute", "vertex", "raygeneration") if stage in table.values]
@@ -242,17 +252,25 @@ class _Reader:
         if kinds == ["raygeneration"]:
             for stage in _RAY_STAGES:
                 names = table.texts(stage, what="entries") if stage in table.values else []
-                entries += [EntryPoint(name, stage) for name in names]
+                entries += [EntryPoint(name.replace(".", "::"), stage) for name in names]
             for number, hit in enumerate(table.tables("hit-group") if "hit-group" in table.values else []):
                 hit.only(tuple(_HIT_STAGES))
-                names_of = {key: entry(key, hit) for key in _HIT_STAGES}
+                points: list[EntryPoint | None] = []
+                for key, stage in _HIT_STAGES.items():
+                    name = entry(key, hit)
+                    points.append(None if name is None else EntryPoint(name, stage))
                 if not hit.values:
                     hit.problem(None, "expected some of " + ", ".join(_HIT_STAGES))
-                entries += [EntryPoint(name, _HIT_STAGES[key]) for key, name in names_of.items() if name is not None]
-                hit_groups.append(HitGroup(f"hit_group_{number}", *names_of.values()))
+                entries += [one for one in points if one is not None]
+                hit_groups.append(
+                    HitGroup(f"hit_group_{number}", *(None if one is None else one.name for one in points))
+                )
         unique = tuple(dict.fromkeys(entries))
         if len({one.name for one in unique}) != len(unique):
-            table.problem(None, "an entry is named with two stages")
+            same_function = len({one.function for one in unique}) != len(unique)
+            table.problem(
+                None, "an entry is named with two stages" if same_function else "two of its entries have one name"
+            )
             return None
         kind = {"compute": GroupKind.COMPUTE, "vertex": GroupKind.RENDER}.get(kinds[0], GroupKind.RAYS)
         return (kind, unique, tuple(hit_groups)) if unique else None
@@ -269,12 +287,23 @@ class _Reader:
                 table.problem(
                     "entry", f"entry: there is no {entry!r}; expected GROUP/ENTRY, such as {min(known, default='')!r}"
                 )
+            if rule is not None and rule not in _rules():
+                close = get_close_matches(rule, _rules(), n=1)
+                table.problem(
+                    "rule", f"rule: there is no rule {rule!r}" + (f"; did you mean {close[0]}?" if close else "")
+                )
             if rule is None or reason is None:
                 continue
             if (rule, entry) in found:
                 table.problem("rule", f"rule: {rule} is allowed for {entry or 'all entries'} twice")
             found[rule, entry] = Allowance(rule, entry, reason)
         return tuple(found.values())
+
+
+def _rules() -> Collection[str]:
+    from toolchain.bundle.rules.checking import rules  # most manifests allow nothing
+
+    return [one.id for one in rules()]
 
 
 def _module(table: Table) -> str | None:
@@ -363,18 +392,19 @@ def _vertex_input(table: Table, kind: GroupKind) -> tuple[tuple[VertexStream, ..
     attributes: list[VertexAttribute] = []
     if "stream" not in table.values:
         return (), ()
+    from toolchain.bundle.vertex_input import VERTEX_FORMATS, key_of
     from toolchain.host.enums import Format
 
     formats = {one.name.lower().replace("_", "-"): one for one in Format if one.name not in ("UNDEFINED", "COUNT")}
+    places: dict[tuple[str, int], int] = {}
     if kind is not GroupKind.RENDER:
         table.problem("stream", "'stream' is for pipelines with a 'vertex'")
     for number, stream in enumerate(table.tables("stream")):
         stream.only(("stride", "instances", "attribute"))
         if "stride" not in stream.values:
             stream.problem(None, "no 'stride'; expected the bytes from one vertex to the next")
-        streams.append(
-            VertexStream(stream.integer("stride", minimum=1) or 0, stream.integer("instances", minimum=0) or 0)
-        )
+        stride = stream.integer("stride", minimum=1)
+        streams.append(VertexStream(stride or 0, stream.integer("instances", minimum=0) or 0))
         for attribute in stream.tables("attribute"):
             attribute.only(("semantic", "format", "offset"))
             form = "a semantic, such as TEXCOORD1"
@@ -382,9 +412,19 @@ def _vertex_input(table: Table, kind: GroupKind) -> tuple[tuple[VertexStream, ..
             if "format" not in attribute.values:
                 attribute.problem(None, "no 'format'; expected one such as rgb32-float")
             chosen = attribute.choice("format", formats)
+            offset = attribute.integer("offset", minimum=0) or 0
+            size = VERTEX_FORMATS.get(chosen.value) if chosen is not None else None
+            if chosen is not None and size is None:
+                attribute.problem("format", f"format: {attribute.values['format']} is no format of a vertex attribute")
+            if size is not None and stride is not None and offset + size > stride:
+                reach = f"offset {offset} and {size} bytes end at byte {offset + size}"
+                attribute.problem("offset", f"offset: {reach}; its stream has a stride of {stride}")
             match = _SEMANTIC.fullmatch(semantic or "")
             if match is None or chosen is None:
                 continue
-            offset = attribute.integer("offset", minimum=0) or 0
-            attributes.append(VertexAttribute(match.group(1), int(match.group(2) or 0), chosen.value, offset, number))
+            name, index = match.group(1), int(match.group(2) or 0)
+            if (key := key_of(name, index)) in places:
+                attribute.problem("semantic", f"semantic: {semantic} is fed twice; first in line {places[key]}")
+            places.setdefault(key, attribute.line())
+            attributes.append(VertexAttribute(name, index, chosen.value, offset, number))
     return tuple(streams), tuple(attributes)

@@ -7,7 +7,7 @@ on every backend, and gives those that are not a name for each backend.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -126,6 +126,7 @@ class Named:
     struct: Struct
     aliases: tuple[str, ...]
     uses: tuple[Use, ...]
+    by_group: bool = False  # groups of one backend have different structures of that name
 
 
 @dataclass
@@ -133,12 +134,17 @@ class Structs:
     """The structures of a bundle, by name, in the order of their first use; and blocks that a host cannot write."""
 
     found: dict[str, dict[Struct, list[Use]]] = field(default_factory=dict)
-    unwritable: list[Use] = field(default_factory=list)
+    unwritable: list[tuple[Use, str]] = field(default_factory=list)  # and why
+    partial: set[str] = field(default_factory=set)  # names that are not of every backend, and say which they are of
+    disputed: Collection[tuple[str, Target, str | None, str]] = ()
 
     @classmethod
-    def of(cls, bundle: Bundle) -> Structs:
-        """Those of every group and target. Raises LayoutError for a layout that is none."""
-        structs = cls()
+    def of(cls, bundle: Bundle, *, disputed: Collection[tuple[str, Target, str | None, str]] = ()) -> Structs:
+        """Those of every group and target. Raises LayoutError for a layout that is none.
+
+        `disputed` are buffers whose code lies otherwise than the layout says, as rules/layout.py names them.
+        """
+        structs = cls(disputed=disputed)
         for group in bundle.groups:
             for recorded in group.layouts:
                 read = layouts.parse(recorded.payload, where=f"{group.name}/{recorded.target.language}")
@@ -155,19 +161,28 @@ class Structs:
             uses.append(use)
 
     def named(self) -> list[Named]:
-        """Every structure once, those within others first."""
+        """Every structure once, those within others first.
+
+        Where backends differ, the name says the backend, and where groups of one backend differ (permutations, most
+        often), the group too: each group has its own name, so that another pipeline changes none.
+        """
         order: dict[Struct, Named] = {}
         for name, variants in self.found.items():
             taken: set[str] = set()
             by_target = {t: [s for s, uses in variants.items() if any(u.target is t for u in uses)] for t in Target}
             for struct, uses in variants.items():
                 targets = sorted({use.target for use in uses})
-                own = name
-                if len(variants) > 1:
-                    own = _untaken(f"{name}_{targets[0].language}", taken)
-                taken.add(own)
-                aliases = [f"{name}_{t.language}" for t in targets if len(by_target[t]) == 1] if own != name else []
-                order[struct] = Named(own, struct, tuple(a for a in aliases if a != own), tuple(uses))
+                names = [name]
+                if len(variants) > 1 or name in self.partial:
+                    names = [f"{name}_{t.language}" for t in targets if len(by_target[t]) == 1] + [
+                        f"{name}_{use.target.language}_{identifier(use.group)}"
+                        for use in uses
+                        if len(by_target[use.target]) > 1
+                    ]
+                own, *aliases = [_untaken(one, taken) for one in dict.fromkeys(names)]
+                taken |= {own, *aliases}
+                shared = any(len(by_target[t]) > 1 for t in targets)
+                order[struct] = Named(own, struct, tuple(aliases), tuple(uses), shared)
         done: dict[Struct, Named] = {}
         for struct in order:
             for inner in _within(struct):
@@ -210,11 +225,13 @@ class _Walk:
         self._target = target
         self._layout = layout
         self._left = _MOST_MEMBERS
+        self._entry: str | None = None  # whose parameters are walked; None: the globals
 
     def run(self) -> None:
         stem = re.split(r"[/.]", self._group.entries[0].module.removesuffix(".slang"))[-1]
         self._scope(self._layout.program.globals_var_layout, f"{stem}_globals", "values at global scope")
         for entry in self._layout.entry_points:
+            self._entry = entry.name
             self._scope(entry.var_layout, f"{entry.name}_values", f"own values of {entry.name}")
 
     def _scope(self, reference: int | None, name: str, what: str) -> None:
@@ -227,7 +244,7 @@ class _Walk:
             return
         element = self._layout_of(self._var(kind.element_var_layout))
         if element is not None:
-            self._add(element, name, what, is_scope=True)
+            self._add(element, name, what, "", is_scope=True)
             self._members(element, "", 0)
 
     def _members(self, holder: TypeLayout, path: str, level: int) -> None:
@@ -253,29 +270,37 @@ class _Walk:
             element = self._layout_of(self._var(kind.element_var_layout))
             if element is None:
                 return
-            self._add(element, name, path)
+            self._add(element, name, path, path)
             self._members(element, path, level + 1)
         elif kind.kind == names.KIND_STRUCT:
             self._members(kind, path, level + 1)
         elif self._is_structured(kind):
             element = self._type_layout(kind.element_type_layout)
             if element is not None and element.kind == names.KIND_STRUCT:
-                self._add(element, name, f"element of {path}")
+                self._add(element, name, f"element of {path}", path, is_element=True)
 
     def _is_structured(self, kind: TypeLayout) -> bool:
         declared = self._layout.types[kind.type] if kind.type is not None else None
         shaped = declared is not None and declared.resource_shape & _SHAPE_BASE == _STRUCTURED_BUFFER
         return kind.kind == names.KIND_STORAGE_BUFFER or (kind.kind == names.KIND_RESOURCE and shaped)
 
-    def _add(self, element: TypeLayout, name: str, what: str, *, is_scope: bool = False) -> None:
+    def _add(
+        self,
+        element: TypeLayout,
+        name: str,
+        what: str,
+        path: str,
+        *,
+        is_scope: bool = False,
+        is_element: bool = False,
+    ) -> None:
         use = Use(self._group.name, self._target, what)
         plain = next((one for one in element.resources if one.category == names.UNIFORM), None)
         if plain is None or _number(plain.size) == 0:
             # Metal's argument buffers: their plain values have no offset that a host could write at.
             if element.size(names.METAL_ARGUMENT_BUFFER_ELEMENT):
-                self._structs.unwritable.append(use)
+                self._structs.unwritable.append((use, "an argument buffer, which a host cannot write"))
             return
-        is_element = what.startswith("element of ")
         size = max(_number(plain.stride) if is_element else 0, _number(plain.size))
         if element.kind == names.KIND_STRUCT:
             struct = self._struct(element, size, name, 0)
@@ -284,7 +309,26 @@ class _Walk:
         else:
             inner = self._type(element, 0)
             struct = Struct(identifier(name), (Member("value", inner, 0),), size)
-        self._structs.add(struct, use)
+        why = ""
+        if self._target is Target.METAL and is_element and self._has_handle(element, 0):
+            why = "resources in it, whose place in the code the layout does not know"
+        elif (self._group.name, self._target, self._entry, path) in self._structs.disputed:
+            why = "the code has it elsewhere than the layout says (rule Y1)"
+        if why:
+            self._structs.unwritable.append((use, why))
+            self._structs.partial |= {inner.name for inner in _within(struct)}
+        else:
+            self._structs.add(struct, use)
+
+    def _has_handle(self, kind: TypeLayout, level: int) -> bool:
+        """Whether something in an element takes no bytes: Slang lays out no handle of Metal's, and its code has it."""
+        self._left -= 1
+        if level > _MOST_LEVELS or self._left < 0:
+            return False
+        inner = self._type_layout(kind.element_type_layout) if kind.kind == names.KIND_ARRAY else None
+        parts = [self._layout_of(self._layout.var_layouts[one.var_layout]) for one in kind.fields]
+        is_handle = kind.kind not in (names.KIND_STRUCT, names.KIND_ARRAY) and not _number(kind.size(names.UNIFORM))
+        return is_handle or any(one is not None and self._has_handle(one, level + 1) for one in (inner, *parts))
 
     def _struct(self, kind: TypeLayout, size: int, name: str, level: int) -> Struct:
         members: list[Member] = []

@@ -15,6 +15,7 @@ from toolchain import cores, installed
 from toolchain import regenerate as operation
 from toolchain.build import recorder
 from toolchain.bundle import manifest as manifests
+from toolchain.bundle.manifest import Manifest
 from toolchain.bundle.model import Target
 from toolchain.cli import bundle_views, document, locations, warm_bundle
 from toolchain.cli import progress as drawing
@@ -22,7 +23,7 @@ from toolchain.cli.install import pinned_key
 from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.pinned import load_pins
 from toolchain.cli.text import count, escaped, masked, say
-from toolchain.errors import InstallError
+from toolchain.errors import BundleError, InstallError
 from toolchain.installed import Toolchain
 from toolchain.pins import PinSet
 from toolchain.receipt import RECORDER_SOURCES
@@ -62,6 +63,7 @@ def regenerate(
     """
     began_ns = time.time_ns()
     wanted = [manifests.load(file) for file in files or (Path(manifests.FILE_NAME),)]
+    _refuse_shared(wanted)
     pins = load_pins(settings)
     used = _used(settings, pins)
     outcomes: list[Outcome] = []
@@ -85,6 +87,19 @@ def regenerate(
         raise click.exceptions.Exit(1)
     if not check and not any(pin.overridden for pin in pins.pins):  # of an override, every run is warned
         _keep_receipt(outcomes, used, began_ns)
+
+
+def _refuse_shared(wanted: Sequence[Manifest]) -> None:
+    """Raises BundleError where two manifests would write one file, before anything is made."""
+    by_output: dict[Path, Manifest] = {}
+    for one in wanted:
+        other = by_output.setdefault(one.output.resolve(), one)
+        if other is not one:
+            raise BundleError(
+                f"{other.path} and {one.path} both make {one.output}",
+                hint="give one of them another 'name' or 'output'",
+                details={"file": str(one.output), "manifests": [str(other.path), str(one.path)]},
+            )
 
 
 def _keep_receipt(outcomes: Sequence[Outcome], used: Mapping[str, Toolchain], began_ns: int) -> None:

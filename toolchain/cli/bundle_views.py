@@ -16,6 +16,7 @@ from toolchain.cli.options import Settings, with_settings
 from toolchain.cli.tables import print_table, printable
 from toolchain.cli.text import count, say
 from toolchain.errors import BundleError
+from toolchain.files import replace_whole
 from toolchain.layout import names
 
 if TYPE_CHECKING:
@@ -154,9 +155,11 @@ def explain(settings: Settings, file: Path, entry: str, profiles: tuple[str, ...
     """Hold an entry (GROUP/ENTRY, or ENTRY where one group has it) against the limits of each of its backends.
 
     Shows what is used and allowed, what would be rejected and why, and which shapes of the thread group each profile
-    takes. Exit code 1 when a profile that is always checked, demanded by the bundle or named here rejects it.
+    takes, and what `toolchain check bundle` finds wrong with its code otherwise. Exit code 1 when a profile that is
+    always checked, demanded by the bundle or named here rejects it, or something is wrong with it.
     """
     from toolchain.bundle import explain as explaining
+    from toolchain.bundle.rules.checking import check
     from toolchain.bundle.rules.profiles import PROFILES
     from toolchain.bundle.rules.subject import Subject
 
@@ -168,7 +171,7 @@ def explain(settings: Settings, file: Path, entry: str, profiles: tuple[str, ...
     if len(found) != 1:
         raise _no_single_entry(bundle, file, entry, found)
     subject = Subject(bundle, tuple(dict.fromkeys((*bundle.profiles, *profiles))))
-    explanation = explaining.explain(subject, *found[0])
+    explanation = explaining.explain(subject, *found[0], findings=check(bundle, profiles=profiles))
     if settings.json:
         output.show({"file": str(file), **explanation.to_json()})
     else:
@@ -204,9 +207,12 @@ def _print_explanation(found: Explanation, *, everything: bool) -> None:
         say(f"  {size_bytes:,} bytes; needs {needs or 'no feature'}")
         if one.unreadable:
             say(f"  its code cannot be read: {printable(one.unreadable)}")
-            continue
-        _print_limits(one, everything=everything)
-        _print_rejections(one)
+        else:
+            _print_limits(one, everything=everything)
+            _print_rejections(one)
+        for finding in one.wrong:
+            say("  wrong     ", fg="red", nl=False)
+            say(printable(f"expected {finding.expected}, seen {finding.seen} [{finding.rule}]"))
     if found.shapes:
         _print_shapes(found.shapes)
 
@@ -239,7 +245,9 @@ def _print_rejections(one: OnTarget) -> None:
             text = f"{verdict.profile.name}: {row.used:,} {row.words}, at most {row.allowed or 0:,}"
             say(f"{text} [{verdict.profile.rule}]" + (f"; {printable(verdict.excused)}" if verdict.excused else ""))
     passed = [verdict.profile.name for verdict in one.verdicts if not verdict.rejections]
-    if passed:
+    if passed and one.wrong:
+        say(f"  limits    within those of {', '.join(passed)}")
+    elif passed:
         say("  fits      ", fg="green", nl=False)
         say(", ".join(passed))
 
@@ -351,7 +359,7 @@ def report(settings: Settings, file: Path, page: Path, profiles: tuple[str, ...]
 def _write(path: Path, data: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
+        replace_whole(path, data)
     except OSError as error:
         raise BundleError(
             f"{path}: cannot be written: {error.strerror or error}",

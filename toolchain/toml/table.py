@@ -209,7 +209,8 @@ class Table:
         elif any(ord(character) < 32 or ord(character) == 127 for character in value):
             wrong = "it holds a control character"
         if wrong:
-            self.problems.add(where, f"{self.title}: {key}: expected a path inside the tree, got {value!r}: {wrong}")
+            wanted = "a relative path" if above else "a path inside the tree"
+            self.problems.add(where, f"{self.title}: {key}: expected {wanted}, got {value!r}: {wrong}")
             return None
         return PurePosixPath(value)
 

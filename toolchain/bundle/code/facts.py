@@ -171,8 +171,10 @@ class CodeFacts:
     callable_bytes: int = 0  # SPIR-V
     mlp_offsets: tuple[tuple[str, int], ...] = ()  # SPIR-V: what (bias, matrix), at which byte
     divergent_derivatives: tuple[str, ...] = ()  # WGSL: what, and under which condition
+    divergent_operations: tuple[str, ...] = ()  # WGSL: the same of subgroup operations and barriers
     unindexed: tuple[str, ...] = ()  # MSL: resource arguments without an index
-    unsized_arrays: tuple[str, ...] = ()  # WGSL, MSL: arrays of textures without a size
+    unplaced: tuple[str, ...] = ()  # WGSL: resource variables without a group or binding
+    handle_arrays: tuple[str, ...] = ()  # WGSL: arrays of textures and samplers; MSL: those without a size
     unshareable: tuple[str, ...] = ()  # WGSL: buffers with a bool in them
     hash_is_zero: bool | None = None  # DXIL
 

@@ -58,6 +58,10 @@ _SCALARS = {
 }  # fmt: skip
 _VECTOR = re.compile(r"^(packed_)?([a-z]+)([234])$")
 _MATRIX = re.compile(r"^(float|half)([234])x([234])$")
+# In a buffer a resource is a handle of 8 bytes (MSL 2.13, argument buffers of tier 2).
+_HANDLE = re.compile(
+    r"^(?:(?:texture|depth)\w{0,20}<|sampler$|acceleration_structure\b|instance_acceleration_structure\b)"
+)
 
 
 def read(payload: bytes) -> CodeFacts:
@@ -99,7 +103,7 @@ def read(payload: bytes) -> CodeFacts:
         resources=tuple(resources),
         workgroup_bytes=shared,
         unindexed=tuple(unindexed),
-        unsized_arrays=tuple(sorted(set(re.findall(r"\barray_ref\s*<\s*(?:texture|sampler)\w*", text)))),
+        handle_arrays=tuple(sorted(set(re.findall(r"\barray_ref\s*<\s*(?:texture|sampler)\w*", text)))),
     )
 
 
@@ -162,7 +166,7 @@ class Layouts:
     def _measure_once(self, kind: str, level: int) -> tuple[int, int]:
         if level > MOST_LEVELS:
             return 1, 0
-        if kind.endswith(("*", "&")):
+        if kind.endswith(("*", "&")) or _HANDLE.match(kind):
             return 8, 8
         if kind in _SCALARS:
             return _SCALARS[kind], _SCALARS[kind]
@@ -217,7 +221,7 @@ class Layouts:
             return True
         if self._steps < 0:
             return False
-        if kind.endswith(("*", "&")):
+        if kind.endswith(("*", "&")) or _HANDLE.match(kind):
             leaves.append(Leaf(at, 1, 8))
             return True
         if kind in _SCALARS:

@@ -53,10 +53,16 @@ def read(payload: bytes) -> CodeFacts:
         extensions=tuple(sorted(set(text.requires))),
         workgroup_bytes=sum(layout.size(variable.type) for variable in text.variables if variable.space == "workgroup"),
         divergent_derivatives=tuple(wgsl_flow.divergent_derivatives(text)),
+        divergent_operations=tuple(wgsl_flow.divergent_operations(text)),
+        unplaced=tuple(
+            v.name
+            for v in text.variables
+            if v.space in ("", "uniform", "storage") and not {"group", "binding"} <= v.attributes.keys()
+        ),
         unshareable=tuple(
             v.name for v in text.variables if v.space in ("uniform", "storage") and layout.has_bool(v.type)
         ),
-        unsized_arrays=tuple(v.name for v in text.variables if v.type.word == "binding_array"),
+        handle_arrays=tuple(v.name for v in text.variables if v.space == "" and layout.is_array(v.type)),
     )
 
 
@@ -108,6 +114,10 @@ class Layouts:
         inner = [*kind.arguments, *(member.type for member in self.text.structs.get(kind.word, ()))]
         self._bools[kind] = kind.word == "bool" or any(self.has_bool(one, level + 1) for one in inner)
         return self._bools[kind]
+
+    def is_array(self, kind: Type) -> bool:
+        """Whether a type is an array, of a size or not."""
+        return self.plain(kind).word in ("array", "binding_array")
 
     def contents(self, kind: Type) -> Contents:
         """What a buffer of that type holds."""
@@ -210,7 +220,8 @@ def _resource(layout: Layouts, variable: GlobalVariable) -> Resource:
         return layout.number((variable.attributes.get(attribute) or ("",))[0])
 
     kind, count = layout.plain(variable.type), 1
-    if kind.word == "binding_array" and kind.arguments:
+    is_handle = variable.space == ""
+    if kind.arguments and (kind.word == "binding_array" or (kind.word == "array" and is_handle)):
         count = layout.number(kind.arguments[1].word) if len(kind.arguments) > 1 else 0
         kind = layout.plain(kind.arguments[0])
     row_kind, writable, access, form = RowKind.TEXTURE, False, "", ""
@@ -229,7 +240,6 @@ def _resource(layout: Layouts, variable: GlobalVariable) -> Resource:
         row_kind = RowKind.SAMPLER
     elif kind.word == "acceleration_structure":
         row_kind = RowKind.ACCELERATION_STRUCTURE
-    is_buffer = variable.space in ("uniform", "storage")
     return Resource(
         name=variable.name,
         kind=row_kind,
@@ -237,7 +247,7 @@ def _resource(layout: Layouts, variable: GlobalVariable) -> Resource:
         binding=number("binding"),
         writable=writable,
         count=count,
-        contents=layout.contents(variable.type) if is_buffer else None,
+        contents=None if is_handle else layout.contents(variable.type),
         format=form,
         access=access,
     )

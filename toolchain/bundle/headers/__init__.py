@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from toolchain.bundle.headers import c, cpp, ctypes_module
 from toolchain.bundle.headers.plan import Plan, planned
 from toolchain.bundle.model import Bundle
+from toolchain.bundle.rules.layout import disputed
+from toolchain.bundle.rules.subject import Subject
 from toolchain.bundle.structs import Structs, identifier
 
 # language -> (what the file's name ends with, what writes it)
@@ -22,10 +24,9 @@ LANGUAGES: Mapping[str, tuple[str, Callable[[str, Sequence[Plan], Sequence[str]]
 
 def plans_of(bundle: Bundle) -> tuple[list[Plan], list[str]]:
     """The plans of all structures, and a sentence for each block that has none. Raises LayoutError."""
-    structs = Structs.of(bundle)
+    structs = Structs.of(bundle, disputed=disputed(Subject(bundle)))
     plans = planned(structs.named())
-    blocks = dict.fromkeys((use.what, use.target.language) for use in structs.unwritable)
-    return plans, [f"{what} on {language}: an argument buffer, which a host cannot write" for what, language in blocks]
+    return plans, list(dict.fromkeys(f"{use.what} on {use.target.language}: {why}" for use, why in structs.unwritable))
 
 
 def file_name(bundle: Bundle, language: str) -> str:

@@ -48,6 +48,7 @@ class Plan:
     packed: bool
     aliases: tuple[str, ...]
     uses: tuple[Use, ...]
+    by_group: bool = False  # groups of one backend differ in it: comments say which ones have this one
 
     def to_json(self) -> dict[str, object]:
         """The structure as a JSON object."""
@@ -78,7 +79,7 @@ def planned(structs: Sequence[Named]) -> list[Plan]:
         )
         alignments[name] = 1 if packed else alignment
         aliases = tuple(_allowed(alias, taken) for alias in named.aliases)
-        plans.append(Plan(name, tuple(slots), named.struct.size_bytes, packed, aliases, named.uses))
+        plans.append(Plan(name, tuple(slots), named.struct.size_bytes, packed, aliases, named.uses, named.by_group))
     return plans
 
 
@@ -217,11 +218,10 @@ def title(name: str) -> str:
 
 
 def users(plan: Plan) -> list[str]:
-    """Where a structure is used, a line each: of what, on which backends; groups that differ only there are not told
-    apart."""
+    """Where a structure is used, a line each: of what, on which backends; groups are told apart where they differ."""
     targets: dict[str, list[str]] = {}
     for use in plan.uses:
-        languages = targets.setdefault(use.what, [])
+        languages = targets.setdefault(f"{use.what} of {use.group}" if plan.by_group else use.what, [])
         if use.target.language not in languages:
             languages.append(use.target.language)
     return [comment(f"{what} ({', '.join(languages)})") for what, languages in targets.items()]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from toolchain.bundle.rules import (
     stages,
 )
 from toolchain.bundle.rules.profiles import PROFILES
-from toolchain.bundle.rules.rule import RULES, BundleFinding, Rule
+from toolchain.bundle.rules.rule import OUTSIDE, RULES, BundleFinding, Rule
 from toolchain.bundle.rules.subject import Subject
 from toolchain.bundle.validators import VALIDATORS
 from toolchain.errors import BundleError
@@ -64,7 +64,27 @@ def check(bundle: Bundle, *, profiles: Sequence[str] = ()) -> list[BundleFinding
         for finding in one.check(subject):
             key = (finding.rule, finding.where, finding.expected, finding.seen)
             found.setdefault(key, allowed(replace(finding, hint=one.mend), bundle))
-    return sorted(found.values(), key=lambda finding: (bool(finding.allowed), finding.severity.rank))
+    judged = [*found.values(), *_idle(bundle, found.values())]
+    return sorted(judged, key=lambda finding: (bool(finding.allowed), finding.severity.rank))
+
+
+def _idle(bundle: Bundle, findings: Iterable[BundleFinding]) -> Iterator[BundleFinding]:
+    """A note for each allowance that covers nothing. What outside validators find is not known here."""
+    findings = list(findings)
+    for one in bundle.allowances:
+        outside = one.rule in RULES and RULES[one.rule].family == OUTSIDE
+        if not outside and not any(
+            finding.rule == one.rule and one.entry in (None, finding.entry) for finding in findings
+        ):
+            yield BundleFinding(
+                rule=one.rule,
+                where="the bundle's allowances",
+                expected=f"a finding of {one.rule}" + (f" at {one.entry}" if one.entry else ""),
+                seen="none: the allowance covers nothing",
+                hint="Take the [[allow]] out of the manifest; it would hide the next finding.",
+                severity=Severity.NOTE,
+                entry=one.entry or "",
+            )
 
 
 def allowed(finding: BundleFinding, bundle: Bundle) -> BundleFinding:

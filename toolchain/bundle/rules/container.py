@@ -60,6 +60,11 @@ def producer(subject: Subject) -> Iterator[BundleFinding]:
     ):
         if not value:
             yield found("C3", f"the producer's {what}", "none recorded", what="producer")
+    version = subject.recorder_version()
+    if version is not None and version != made_by.recorder_version:
+        yield found(
+            "C3", f"recorder version {version}, as in the layouts", str(made_by.recorder_version), what="producer"
+        )
     for group in subject.bundle.groups:
         for recorded in group.layouts:
             layout = subject.layout(group, recorded.target)

@@ -169,3 +169,36 @@ def one_answer(subject: Subject) -> Iterator[BundleFinding]:
                     yield found(
                         "E5", f"one entry of the group called {name}", f"{count} entries", group=group, target=target
                     )
+
+
+_RASTER = frozenset({facts.VERTEX, facts.HULL, facts.DOMAIN, facts.GEOMETRY, facts.FRAGMENT})
+_STAGES_OF = {
+    GroupKind.COMPUTE: frozenset({facts.COMPUTE}),
+    GroupKind.RENDER: _RASTER | {facts.MESH, facts.AMPLIFICATION},
+    GroupKind.RAYS: facts.RAY_STAGES,
+}
+
+
+@rule(
+    "E6",
+    "the kind of a group, and an entry's thread group and wave size, are those of its stage",
+    why="A host chooses by the kind which pipeline it makes, and counts threads by the group. What says that a vertex"
+    " shader has 64 threads, or that a compute shader draws, was not made by the tool.",
+    mend="Make it again with `toolchain bundle regenerate`.",
+    source="docs/bundle-format.md, GRUP: kind; ENTR: thread_group_x, wave_size",
+)
+def kinds(subject: Subject) -> Iterator[BundleFinding]:
+    """Stages of each group's entries, and what only some stages have."""
+    for group in subject.bundle.groups:
+        for entry in group.entries:
+            if entry.stage not in _STAGES_OF[group.kind]:
+                kind = group.kind.name.lower()
+                yield found("E6", f"entries of {kind} groups", stage_word(entry.stage), group=group, entry=entry.name)
+            if entry.stage in facts.GROUPED_STAGES:
+                continue
+            if entry.thread_group_size != (1, 1, 1):
+                size = _size(entry.thread_group_size)
+                yield found("E6", "1 x 1 x 1 where the stage has no thread group", size, group=group, entry=entry.name)
+            if entry.wave_size:
+                seen = str(entry.wave_size)
+                yield found("E6", "wave size 0 where the stage has none", seen, group=group, entry=entry.name)

@@ -105,13 +105,16 @@ def spirv_bindings(subject: Subject) -> Iterator[BundleFinding]:
     "every group and binding of the WGSL is in the layout, with the same kind, access and a buffer large enough",
     why="Dawn and wgpu compare a pipeline's bind group layout with the shader when the pipeline is made, and a"
     " buffer with the minimum binding size when it is bound.",
-    mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`.",
-    source="WebGPU, validating shader binding and minimum buffer binding size",
+    mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`. Slang 2026.12 gives"
+    " what is [[vk::push_constant]] no place in WGSL: make it a ConstantBuffer or a uniform parameter.",
+    source="WebGPU, validating shader binding and minimum buffer binding size; WGSL 12.3.2, resource interface",
 )
 def wgsl_bindings(subject: Subject) -> Iterator[BundleFinding]:
     """WGSL's bindings against the layout's fields, and sizes of uniform blocks."""
     yield from _in_layout(subject, "I2", Target.WEBGPU)
     for unit in subject.units(Target.WEBGPU):
+        for name in unit.facts.unplaced:
+            yield found("I2", "@group and @binding at every resource", f"none at {name}", unit=unit, row=name)
         fields = subject.fields(unit.group, unit.target)
         for resource in unit.facts.used_by(unit.code.name):
             if resource.kind is not RowKind.CONSTANT_BUFFER or resource.contents is None:
@@ -222,6 +225,7 @@ def cuda_globals(subject: Subject) -> Iterator[BundleFinding]:
     " fields, the row binds the right thing on one backend and another thing on the next.",
     mend="Make it again with `toolchain bundle regenerate`; rows are derived from the layout.",
     source="native/glue/dgpu.h, DgpuRow: the three steps",
+    limits="Where CUDA's resources lie among the values is not compared by row; I4 and I5 compare the blocks.",
 )
 def rows_resolve(subject: Subject) -> Iterator[BundleFinding]:
     """Every row against the layout's fields."""
@@ -257,6 +261,17 @@ def _resolves(group: Group, target: Target, row: Row, fields: Sequence[Field]) -
             f"byte {one.offset_bytes}, {one.size_bytes} bytes, as in the layout",
             f"byte {row.offset_bytes}, {row.size_bytes} bytes",
         )
+    if one.kind is not RowKind.VALUE:
+        words = ["access", "shape", "image_format", "count"]
+        if target is not Target.CUDA:
+            words += ["offset_bytes", "size_bytes"]
+        wrong = [word for word in words if getattr(row, word) != getattr(one, word)]
+        # A row that is only read may be served by what can be written.
+        if row.kind is one.kind and wrong:
+            yield report(
+                ", ".join(f"{word} {getattr(one, word)}" for word in wrong) + ", as in the layout",
+                ", ".join(str(getattr(row, word)) for word in wrong),
+            )
     others = [other for other in bound if other.path != one.path and other.kind == row.kind]
     if others and row.kind is not RowKind.VALUE and row.count == 1 == others[0].count:
         yield report(f"{row.name} alone at its binding", f"{others[0].path} is there too")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from toolchain.bundle.code.facts import Contents, Leaf
+from toolchain.bundle.fields import Field
 from toolchain.bundle.model import RowKind, Target
 from toolchain.bundle.rules.interface import at_place
 from toolchain.bundle.rules.rule import BundleFinding, rule
@@ -17,15 +18,15 @@ _TARGETS = (Target.VULKAN, Target.METAL, Target.WEBGPU)
 MATRIX_ALIGNMENT = 64
 
 
-def _pairs(subject: Subject) -> Iterator[tuple[Unit, str, Contents, Contents]]:
-    """Buffers that both the code and the layout describe: unit, name, the layout's contents, the code's."""
+def _pairs(subject: Subject) -> Iterator[tuple[Unit, Field, Contents, Contents]]:
+    """Buffers that both the code and the layout describe: unit, field, the layout's contents, the code's."""
     for unit in subject.units(*_TARGETS):
         if subject.read_layout(unit.group, unit.target) is None:
             continue
         fields = subject.fields(unit.group, unit.target)
         for resource in unit.facts.used_by(unit.code.name):
             here = [
-                (one.path or "(values)", one.contents, resource.contents)
+                (one, one.contents, resource.contents)
                 for one in at_place(fields, resource, unit.target)
                 if one.binding == resource.binding and one.contents and one.contents.leaves
                 if resource.contents and resource.contents.leaves
@@ -42,9 +43,9 @@ def _pairs(subject: Subject) -> Iterator[tuple[Unit, str, Contents, Contents]]:
             and one.kind is RowKind.CONSTANT_BUFFER
             and one.entry in (None, unit.entry.name)
         ]
-        for name, contents in unit.facts.push:
+        for _, contents in unit.facts.push:
             if len(blocks) == 1 and blocks[0].contents:
-                yield unit, blocks[0].path or name, blocks[0].contents, contents
+                yield unit, blocks[0], blocks[0].contents, contents
 
 
 def compare(wanted: Contents, seen: Contents) -> tuple[Leaf | None, Leaf | None] | None:
@@ -70,6 +71,20 @@ def _said(leaf: Leaf | None) -> str:
     return f"{vector}{8 * leaf.width} bits at byte {leaf.offset_bytes}"
 
 
+def disputed(subject: Subject) -> set[tuple[str, Target, str | None, str]]:
+    """Buffers whose code has other offsets than the layout: group, backend, entry, path (empty: a scope's values)."""
+    return {
+        (unit.group.name, unit.target, field.entry, field.path)
+        for unit, field, wanted, seen in _pairs(subject)
+        if compare(wanted, seen) or _is_closer(wanted, seen)
+    }
+
+
+def _is_closer(wanted: Contents, seen: Contents) -> bool:
+    """Whether elements are nearer to each other in the code than in the layout."""
+    return bool(wanted.leaves and seen.unsized and seen.size_bytes < wanted.size_bytes)
+
+
 def _is_inside_matrix(leaf: Leaf | None) -> bool:
     return leaf is not None and leaf.matrix > 1
 
@@ -80,18 +95,18 @@ def _is_inside_matrix(leaf: Leaf | None) -> bool:
     why="One struct has several layouts: {float3; float; float3[2]; bool} takes 64 bytes in SPIR-V's and WGSL's uniform"
     " rules, 80 in Metal and 44 in CUDA. Bytes written by another backend's offsets are other values.",
     mend="Make layout and code again from one linked program, with `toolchain bundle regenerate`. Where the compiler"
-    " itself disagrees with its code (Slang 2026.12: a ConstantBuffer inside a ParameterBlock, on WGSL), move the"
-    " member.",
+    " itself disagrees with its code (Slang 2026.12: a ConstantBuffer inside a ParameterBlock, on WGSL; a"
+    " DescriptorHandle in a buffer, on Metal), move the member.",
     source="SPIR-V Offset and ArrayStride; WGSL 14.4.1; MSL 2.2; measured with Slang 2026.12",
     limits="CUDA's and DXIL's blocks are compared by size alone; Metal's where the text is understood.",
 )
 def offsets(subject: Subject) -> Iterator[BundleFinding]:
     """Leaves of every buffer that both describe."""
-    for unit, name, wanted, seen in _pairs(subject):
-        difference = compare(wanted, seen)
+    for unit, field, wanted, seen in _pairs(subject):
+        difference, name = compare(wanted, seen), field.path or "(values)"
         if difference and not (_is_inside_matrix(difference[0]) and difference[1]):
             yield found("Y1", f"{_said(difference[0])}, as in the layout", _said(difference[1]), unit=unit, row=name)
-        elif not difference and wanted.leaves and seen.unsized and seen.size_bytes < wanted.size_bytes:
+        elif not difference and _is_closer(wanted, seen):
             yield found(
                 "Y1", f"elements {wanted.size_bytes} bytes apart", f"{seen.size_bytes} bytes", unit=unit, row=name
             )
@@ -143,8 +158,8 @@ def parity(subject: Subject) -> Iterator[BundleFinding]:
 )
 def matrices(subject: Subject) -> Iterator[BundleFinding]:
     """Rows and columns of matrices behind their first one."""
-    for unit, name, wanted, seen in _pairs(subject):
-        difference = compare(wanted, seen)
+    for unit, field, wanted, seen in _pairs(subject):
+        difference, name = compare(wanted, seen), field.path or "(values)"
         if difference and _is_inside_matrix(difference[0]) and difference[1]:
             number = difference[0].matrix if difference[0] else 0
             yield found(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from toolchain.bundle.code import facts
 from toolchain.bundle.model import GroupKind, Target
+from toolchain.bundle.rules.entries import stage_word
 from toolchain.bundle.rules.rule import BundleFinding, rule
 from toolchain.bundle.rules.subject import Subject, found
 
@@ -63,17 +64,33 @@ def sizes(subject: Subject) -> Iterator[BundleFinding]:
 
 @rule(
     "R2",
-    "hit groups are called hit_group_0, hit_group_1 and so on, without a gap",
-    why="An instance names its hit group by number; the host finds the group in the shader table by that name.",
-    mend="Name and order the hit groups so in the manifest, or leave their names out.",
+    "hit groups are called hit_group_0, hit_group_1 and so on, without a gap, and hold entries of their stages",
+    why="An instance names its hit group by number; the host finds the group in the shader table by that name. A driver"
+    " takes a miss shader for a closest hit without a word.",
+    mend="Make it again with `toolchain bundle regenerate`, which names the hit groups of the manifest in their order.",
     source="native/glue/dgpu.h, ray-tracing pipelines",
 )
 def hit_groups(subject: Subject) -> Iterator[BundleFinding]:
-    """Names of hit groups, in order."""
+    """Names of hit groups, in order, and the stages of their entries."""
     for pipeline, group in subject.pipelines():
         for number, hit in enumerate(pipeline.hit_groups):
             if hit.name != f"hit_group_{number}":
                 yield found("R2", f"hit_group_{number}", hit.name, group=group, what=f"pipeline {pipeline.name}")
+            for member, stage, wanted in (
+                (hit.closest_hit, facts.CLOSEST_HIT, "closest hit"),
+                (hit.any_hit, facts.ANY_HIT, "any hit"),
+                (hit.intersection, facts.INTERSECTION, "intersection"),
+            ):
+                entry = group.entry(member) if member is not None else None
+                if entry is not None and entry.stage != stage:
+                    yield found(
+                        "R2",
+                        f"an entry of stage {stage_word(stage)} as {hit.name}'s {wanted}",
+                        f"{entry.name}, of stage {stage_word(entry.stage)}",
+                        group=group,
+                        entry=entry.name,
+                        what=f"pipeline {pipeline.name}",
+                    )
 
 
 @rule(

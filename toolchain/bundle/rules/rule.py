@@ -59,6 +59,7 @@ class Rule:
 
 RULES: dict[str, Rule] = {}
 
+OUTSIDE = "outside validators"
 FAMILIES = {
     "C": "container",
     "E": "entries",
@@ -69,7 +70,7 @@ FAMILIES = {
     "Y": "layout",
     "M": "semantics",
     "R": "rays",
-    "D": "outside validators",
+    "D": OUTSIDE,
 }
 
 

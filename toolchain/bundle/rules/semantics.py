@@ -93,17 +93,21 @@ def storage_formats(subject: Subject) -> Iterator[BundleFinding]:
 
 @rule(
     "M4",
-    "WGSL and MSL have no arrays of textures without a size",
-    why="WebGPU has no arrays of textures at all, and Metal none without a size: what compiles for Vulkan has no"
-    " meaning there.",
-    mend="Use a texture array (Texture2DArray), or keep the entry to backends with bindless resources.",
-    source="WGSL 6.6; MSL 2.12; slang error E36107 where the compiler sees it",
+    "WGSL has no arrays of textures and samplers, and MSL none without a size",
+    why="WebGPU has no arrays of textures or samplers at all, of a size or not, and Metal none without a size: what"
+    " compiles for Vulkan has no meaning there, and Slang 2026.12 writes such WGSL without a word.",
+    mend="Use a texture array (Texture2DArray), or name the textures one by one; or keep the entry to backends with"
+    " bindless resources.",
+    source="WGSL 6.6 and 6.2.9, element types of arrays; MSL 2.12; measured: Dawn refuses what Slang 2026.12 makes",
 )
-def unsized(subject: Subject) -> Iterator[BundleFinding]:
+def handle_arrays(subject: Subject) -> Iterator[BundleFinding]:
     """Declarations in the code, and rows without a count."""
     for unit in subject.units(Target.WEBGPU, Target.METAL):
-        for name in unit.facts.unsized_arrays:
-            yield found("M4", "textures one by one, or in an array of a size", f"an array: {name}", unit=unit, row=name)
+        wanted = "textures and samplers one by one" + (
+            ", or in an array of a size" if unit.target is Target.METAL else ""
+        )
+        for name in unit.facts.handle_arrays:
+            yield found("M4", wanted, f"an array: {name}", unit=unit, row=name)
     for group in subject.bundle.groups:
         for recorded in group.layouts:
             if recorded.target not in (Target.WEBGPU, Target.METAL):
@@ -134,3 +138,21 @@ def shareable(subject: Subject) -> Iterator[BundleFinding]:
     for unit in subject.units(Target.WEBGPU):
         for name in unit.facts.unshareable:
             yield found("M5", "types that a host can share", f"bool in {name}", unit=unit, row=name)
+
+
+@rule(
+    "M6",
+    "WGSL has subgroup operations and barriers in uniform control flow alone",
+    why="A browser's compiler refuses the module: a sum over a subgroup, or a barrier, behind a condition that differs"
+    " between threads. Vulkan, Metal and CUDA take the same operation, over the threads that are there.",
+    mend="Take the operation out of the condition: give the threads that are not meant a value that changes nothing"
+    " (0 for a sum), or choose with a value that all threads share.",
+    source="WGSL 15.2, uniformity analysis, and 17.13, subgroup built-in functions; Dawn reports it",
+    limits="Names are followed within the entry, not values: conditions on what a subgroup operation answered, on"
+    " workgroup memory, and within functions that are called are not. --deep asks Dawn, which is the judge.",
+)
+def operations(subject: Subject) -> Iterator[BundleFinding]:
+    """Operations of several threads under conditions made from an entry's inputs."""
+    for unit in subject.units(Target.WEBGPU):
+        for one in unit.facts.divergent_operations:
+            yield found("M6", "operations of several threads in uniform control flow", one, unit=unit)

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from toolchain.bundle.code import facts
 from toolchain.bundle.code.facts import EntryFacts, Varying
-from toolchain.bundle.model import Group, GroupKind, Pipeline, Target
+from toolchain.bundle.document import format_word
+from toolchain.bundle.model import Group, GroupKind, Pipeline, Target, VertexAttribute
 from toolchain.bundle.rules.rule import BundleFinding, rule
 from toolchain.bundle.rules.subject import Subject, Unit, found
+from toolchain.bundle.vertex_input import VERTEX_FORMATS, VertexInput, has_format, key_of, numbers_of, spelled
+from toolchain.rules.rule import Severity
 
 _TARGETS = (Target.VULKAN, Target.METAL, Target.WEBGPU)
 # A layout that says more was made to be looked at: no device has more than 64.
@@ -32,7 +35,7 @@ def _entry_facts(unit: Unit) -> EntryFacts | None:
     mend="Give both entries the same struct of varyings.",
     source="Vulkan 16.1.3, interface matching; WebGPU, validating inter-stage interfaces",
     limits="Between Vulkan's stages the fragment's interpolation alone counts; Metal's are matched by their user(…)"
-    " name.",
+    " name. DXIL's and DXBC's signatures are not read.",
 )
 def linked(subject: Subject) -> Iterator[BundleFinding]:
     """Pairs of a pipeline's vertex and fragment entries, on each backend."""
@@ -212,3 +215,93 @@ def one_module(subject: Subject) -> Iterator[BundleFinding]:
         if len(modules) > 1 and group.kind is not GroupKind.COMPUTE:
             listed = ", ".join(f"{name} in {module}" for module, name in sorted(modules.items()))
             yield found("S4", "all entries in one module", listed, group=group, what=f"pipeline {pipeline.name}")
+
+
+@rule(
+    "S5",
+    "the pipeline's vertex attributes are what its vertex entry takes",
+    why="A host finds what feeds an input by its semantic. An input that nothing feeds, or one fed with numbers of"
+    " another kind, ends when the pipeline is made, on the user's machine; a driver that is not asked takes the bits"
+    " of an integer for a float.",
+    mend="Give the pipeline's [[pipeline.stream]] one attribute for each semantic of the vertex entry, with a format"
+    " of its numbers: FLOAT, UNORM and SNORM feed float, UINT feeds uint, SINT feeds int.",
+    source="native/glue/dgpu.h, DgpuVertexAttribute; native/glue/pipelines.cpp, input_of",
+    limits="How many components a format has is free: what is missing is filled with 0, 0 and 1. Strides and numbers"
+    " of streams that one device allows, and formats that it lacks, are the device's to say.",
+)
+def vertex_input(subject: Subject) -> Iterator[BundleFinding]:
+    """Attributes against their streams, and against the layout's inputs on each backend that the group has."""
+    for pipeline, group in subject.pipelines():
+        if group.kind is not GroupKind.RENDER:
+            continue
+        where = f"pipeline {pipeline.name}"
+        vertex = [one for one in group.entries if one.stage == facts.VERTEX and one.name in pipeline.entries]
+        first = vertex[0].name if vertex else None
+        for expected, seen, row in _of_streams(pipeline):
+            yield found("S5", expected, seen, group=group, entry=first, what=where, row=row)
+        for entry in vertex:
+            for recorded in group.layouts:
+                target = recorded.target
+                if target is Target.CUDA or (inputs := subject.vertex_inputs(group, entry.name, target)) is None:
+                    continue
+                for severity, expected, seen, row in _of_inputs(pipeline, inputs, target):
+                    yield found(
+                        "S5",
+                        expected,
+                        seen,
+                        group=group,
+                        entry=entry.name,
+                        target=target,
+                        what=where,
+                        row=row,
+                        severity=severity,
+                    )
+
+
+def _of_streams(pipeline: Pipeline) -> Iterator[tuple[str, str, str]]:
+    """What is wrong with attributes whatever reads them: expected, seen, semantic."""
+    seen: set[tuple[str, int]] = set()
+    for one in pipeline.attributes:
+        name = spelled(one.semantic, one.semantic_index)
+        key = key_of(one.semantic, one.semantic_index)
+        if key in seen:
+            yield f"{name} once", "twice", name
+        seen.add(key)
+        size = VERTEX_FORMATS.get(one.format)
+        if size is None:
+            yield "a format that vertices can have", format_word(one.format), name
+            continue
+        stride = pipeline.streams[one.stream].stride_bytes if one.stream < len(pipeline.streams) else 0
+        if one.offset_bytes + size > stride:
+            yield f"an end within the stride, {stride} bytes", f"byte {one.offset_bytes + size}", name
+
+
+def _of_inputs(
+    pipeline: Pipeline, inputs: Sequence[VertexInput], target: Target
+) -> Iterator[tuple[Severity, str, str, str]]:
+    """What a backend would refuse: severity, expected, seen, semantic. An attribute that nothing reads is a note."""
+    given: dict[tuple[str, int], VertexAttribute] = {}
+    for attribute in pipeline.attributes:
+        given.setdefault(key_of(attribute.semantic, attribute.semantic_index), attribute)
+    for one in inputs:
+        fed = given.pop(one.key, None)
+        if fed is None:
+            yield Severity.ERROR, f"an attribute for {one.name}, which the entry takes", "none", one.name
+        elif one.numbers and fed.format in VERTEX_FORMATS and one.numbers != numbers_of(fed.format):
+            word = format_word(fed.format)
+            yield Severity.ERROR, f"a format of {one.numbers}", f"{word}, of {numbers_of(fed.format)}", one.name
+        elif fed.format in VERTEX_FORMATS and not has_format(target, fed.format):
+            yield Severity.ERROR, "a format that slang-rhi has here", format_word(fed.format), one.name
+    for rest in given.values():
+        name = spelled(rest.semantic, rest.semantic_index)
+        taken = ", ".join(one.name for one in inputs) or "nothing"
+        yield Severity.NOTE, f"a semantic that the entry takes: {taken}", name, name
+    if target in (Target.VULKAN, Target.WEBGPU):
+        for number, stream in enumerate(pipeline.streams):
+            if stream.instances_per_step > 1:
+                yield (
+                    Severity.ERROR,
+                    "a step a vertex (0) or an instance (1), the only ones that slang-rhi has here",
+                    f"{stream.instances_per_step} instances a step in stream {number}",
+                    "",
+                )

@@ -11,7 +11,9 @@ from toolchain.bundle.code.facts import CodeFacts, Unreadable
 from toolchain.bundle.fields import Field, LayoutFacts
 from toolchain.bundle.model import Bundle, Code, Entry, Group, Pipeline, Target
 from toolchain.bundle.rules.rule import RULES, BundleFinding
+from toolchain.bundle.vertex_input import VertexInput, inputs_of
 from toolchain.errors import LayoutError
+from toolchain.layout import parse as parse_layout
 from toolchain.rules.rule import Severity
 
 
@@ -40,6 +42,7 @@ class Subject:
     # By the layout file's bytes: permutations often have one layout.
     _layouts: dict[bytes, LayoutFacts | LayoutError] = field(default_factory=dict)
     _fields: dict[bytes, tuple[Field, ...]] = field(default_factory=dict)
+    _inputs: dict[tuple[bytes, str], tuple[VertexInput, ...] | None] = field(default_factory=dict)
 
     def facts(self, code: Code) -> CodeFacts | Unreadable:
         """What a code says, or why it cannot be read."""
@@ -86,6 +89,15 @@ class Subject:
         layout = self.layout(group, target)
         return layout if isinstance(layout, LayoutFacts) else None
 
+    def recorder_version(self) -> int | None:
+        """The recorder's version that the first layout states; None where it cannot be read."""
+        for group in self.bundle.groups:
+            for recorded in group.layouts:
+                if self.read_layout(group, recorded.target) is None:
+                    return None
+                return parse_layout(recorded.payload, where=group.name).program.recorder_version
+        return None
+
     def fields(self, group: Group, target: Target) -> tuple[Field, ...]:
         """The fields of a group's layout, with the blocks that the compiler made of values."""
         recorded, layout = group.layout(target), self.read_layout(group, target)
@@ -95,6 +107,16 @@ class Subject:
             blocks = tuple(block for block in layout.blocks if block is not None)
             self._fields[recorded.payload] = layout.fields + blocks
         return self._fields[recorded.payload]
+
+    def vertex_inputs(self, group: Group, entry: str, target: Target) -> tuple[VertexInput, ...] | None:
+        """What a vertex entry takes by its layout; None where that does not tell."""
+        recorded = group.layout(target)
+        if recorded is None or self.read_layout(group, target) is None:
+            return None
+        key = recorded.payload, entry
+        if key not in self._inputs:
+            self._inputs[key] = inputs_of(parse_layout(recorded.payload, where=group.name), entry)
+        return self._inputs[key]
 
     def pipelines(self) -> Iterator[tuple[Pipeline, Group]]:
         """The pipelines with their groups."""

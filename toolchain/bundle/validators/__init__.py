@@ -177,8 +177,8 @@ def _dxc(tool: Tool, codes: Sequence[Code], folder: Path) -> Mapping[bytes, str]
 
 
 def _answers(printed: bytes, codes: Sequence[Code]) -> dict[bytes, str]:
-    """A list of texts, one a code, empty where it was accepted. Raises ValueError for anything else."""
-    texts = json.loads(printed)
+    """The last line: a list of texts, one a code, empty where it was accepted. Raises ValueError for anything else."""
+    texts = json.loads(printed.rpartition(b"\n")[2])
     if not isinstance(texts, list) or len(texts) != len(codes) or not all(isinstance(text, str) for text in texts):
         raise ValueError("the validator did not answer for every code")
     return {code.payload: _few_lines(text) for code, text in zip(codes, texts, strict=True) if text}

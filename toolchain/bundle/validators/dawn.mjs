@@ -1,4 +1,5 @@
-// Asks Dawn, without a GPU, about WGSL modules. stdin: [{code, entry, compute}]; stdout: a text each, "" where accepted.
+// Asks Dawn, without a GPU, about WGSL modules. stdin: [{code, entry, compute}]; stdout's last line: a text each, ""
+// where accepted. Dawn prints its warnings to stdout too.
 import { readFileSync } from "node:fs";
 
 const { create, globals } = await import(process.argv[2]);
@@ -26,4 +27,4 @@ for (const request of requests) {
     answers.push(errors.join("\n"));
     device.destroy();
 }
-process.stdout.write(JSON.stringify(answers), () => process.exit(0));
+process.stdout.write(`\n${JSON.stringify(answers)}`, () => process.exit(0));
