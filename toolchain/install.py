@@ -18,7 +18,7 @@ from pathlib import Path
 from toolchain import __version__, installed
 from toolchain.build import recorder
 from toolchain.digest import Sha256
-from toolchain.errors import InstallError
+from toolchain.errors import InstallError, PinsError
 from toolchain.files import standing_at
 from toolchain.fingerprint import fingerprint
 from toolchain.installed import ArchiveRecord, Record, RecorderRecord, Toolchain
@@ -205,7 +205,8 @@ def _as_it_stands(plan: _Plan, job: Job, refusal: InstallError) -> Installed:
         if not _is_recorder(toolchain, prepared):
             raise InstallError(
                 f"the recorder in {plan.root} was built from other inputs, and cannot be built anew: {refusal.message}",
-                hint=refusal.hint,
+                hint="have CXX, CXXFLAGS, LDFLAGS and CMAKE_* as whoever built it had them, with the same compiler and "
+                "the same version of this program, or choose another folder with --root",
                 details=refusal.details,
             )
     return Installed(toolchain, Outcome.PRESENT)
@@ -257,10 +258,22 @@ def _make(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive]) -> Toolcha
             digests = [one.sha256 for one in plan.archives]
             prepared = _prepare(root, digests, staging, _log(plan.root), job)
             manifest, built = _add_recorder(root, manifest, prepared, staging, job)
+        _require_bin(plan, job, root)
         record = _record(plan, job, archives, built)
         tree.seal(root, manifest, record=record.to_json())
         tree.publish(root, plan.root, replace=True)
     return Toolchain(plan.root, record)
+
+
+def _require_bin(plan: _Plan, job: Job, root: Path) -> None:
+    """Raise PinsError where no folder of `bin` is there; single ones may be there on other platforms alone."""
+    if plan.pin.bin and not any((root / folder).is_dir() for folder in plan.pin.bin):
+        folders = ", ".join(map(str, plan.pin.bin))
+        raise PinsError(
+            f"{plan.pin.overridden or job.pins_origin}:{plan.pin.line}: {plan.pin.name}: bin: expected a folder of the "
+            f"tree, and {folders} is none",
+            hint="correct bin, strip or the places: `toolchain env` would give no PATH",
+        )
 
 
 def _log(root: Path) -> Path:

@@ -135,6 +135,16 @@ def _patches(pins: PinSet, patches: Path) -> Iterator[Finding]:
         yield from _folder(folder)
 
 
+def stray_patches(pins: PinSet, patches: Path) -> list[Path]:
+    """Folders of patches that no pin is called as; none where `patches` cannot be read, which a pin's own refuse."""
+    names = {pin.name for pin in pins.pins}
+    try:
+        folders = sorted(patches.iterdir()) if is_folder(patches) else []
+    except OSError:
+        return []
+    return [folder for folder in folders if folder.name not in names and os.path.isdir(folder)]  # noqa: PTH112
+
+
 def _folder(folder: Path) -> Iterator[Finding]:
     """What an installation would refuse of a pin's patches before it looks at any tree."""
     loaded, problems = patch.look_into(folder)

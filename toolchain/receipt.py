@@ -39,6 +39,11 @@ def is_build_variable(name: str) -> bool:
     return name in _BUILD_VARIABLES or (name.startswith("CMAKE_") and name not in _HOW_FAST)
 
 
+def is_recorder_variable(name: str) -> bool:
+    """Whether an environment variable reaches the recorder, which has no C in it."""
+    return is_build_variable(name) and name not in ("CC", "CFLAGS") and not name.startswith("CMAKE_C_")
+
+
 def state(
     *,
     tool: str,

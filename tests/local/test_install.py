@@ -322,6 +322,10 @@ def test_who_needs_no_recorder_leaves_the_one_that_stands(world: World, monkeypa
     (first,) = install([pin], job)
     program = first.toolchain.root / "bin/dream-slang-layout"
     before = program.stat()
+    monkeypatch.setenv("CC", "/no/such")
+    monkeypatch.setenv("CFLAGS", "-DOTHER")
+    (second,) = install([pin], job)
+    assert (second.outcome, program.stat()) == (Outcome.PRESENT, before)  # it has no C in it
     monkeypatch.setenv("CXXFLAGS", "-DOTHER")
     (second,) = install([pin], dataclasses.replace(job, any_recorder=True))
     assert (second.outcome, program.stat()) == (Outcome.PRESENT, before)

@@ -352,6 +352,22 @@ def test_env_says_that_a_root_is_not_what_is_pinned_now(toolchain: Toolchain) ->
     assert toolchain.run("env", "tool", "--json").json()["pinned"] is False
 
 
+def test_patches_of_no_pin_are_told(toolchain: Toolchain) -> None:
+    (toolchain.here / "patches/Tool").mkdir(parents=True)
+    for _ in range(2):
+        ended = toolchain.run("install", "tool")
+        assert (ended.status, "patches/Tool: no pin is called so" in ended.stderr) == (0, True), ended
+    (toolchain.here / "patches/Tool").rmdir()
+    assert toolchain.run("install", "tool").stderr == ""
+
+
+def test_a_bin_that_no_folder_is_is_refused(toolchain: Toolchain) -> None:
+    toolchain.pins.write_text(toolchain.pins.read_text().replace('bin = ["bin"]', 'bin = ["bln"]'))
+    ended = toolchain.run("install", "tool")
+    assert (ended.status, "bin: expected a folder of the tree, and bln is none" in ended.stderr) == (10, True), ended
+    assert unnamed(toolchain) == set()
+
+
 def dangling(path: Path) -> None:
     path.symlink_to("gone")
 

@@ -15,7 +15,7 @@ from toolchain.digest import Sha256
 from toolchain.errors import InstallError
 from toolchain.fingerprint import fingerprint
 from toolchain.progress import Progress
-from toolchain.receipt import RECORDER_SOURCES, is_build_variable
+from toolchain.receipt import RECORDER_SOURCES, is_recorder_variable
 
 COMPONENT = "recorder"  # of native/CMakeLists.txt: what `cmake --install` takes out of the build
 PROGRAM = "dream-slang-layout"
@@ -71,7 +71,7 @@ def prepare(root: Path, *, sources: Path, work: Path, log: Path, archives: Seque
         "sources": sources_digest(sources, RECORDER_SOURCES).hex,
         "definitions": {name: value for name, value in definitions.items() if name != "SLANG_ROOT"},
         "generator": project.generator,
-        "variables": process.inherited_where(is_build_variable),
+        "variables": process.inherited_where(is_recorder_variable),
         "compiler": compiler.to_json(),
         "archives": [digest.hex for digest in archives],
     }

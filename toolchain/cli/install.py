@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from toolchain import environment, installed, receipt
+from toolchain import environment, installed, pins_check, receipt
 from toolchain import install as operation
 from toolchain.build.native import NAME as NATIVE
 from toolchain.cli import document, locations, warm
@@ -55,6 +55,9 @@ def install(settings: Settings, names: tuple[str, ...], profile: str, force: boo
         _report(settings, found)
         return
     pins = load_pins(settings)
+    strays = pins_check.stray_patches(pins, pin_files(settings).patches)
+    for stray in strays:
+        say(f"warning: {stray}: no pin is called so, and nothing in it is applied", fg="yellow", err=True)
     chosen = pins.select(names, Profile(profile), host())
     require_minimum(pins, [archive for pin in chosen for archive in pin.archives_for(host())])
     with open_fetching(settings, jobs=jobs) as fetching:
@@ -70,7 +73,7 @@ def install(settings: Settings, names: tuple[str, ...], profile: str, force: boo
             force=force,
         )
         done = operation.install(chosen, job)
-    for one in done:
+    for one in done if not strays else ():  # the warm path would not say it again
         _keep_receipt(settings, one.toolchain, states[one.toolchain.record.name])
     _report(settings, done)
 

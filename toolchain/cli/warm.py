@@ -15,7 +15,7 @@ from toolchain.sources.trees import tree_stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing and what comes with it would cost as much as the warm path
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 _FLAGS = ("-q", "--quiet", "--offline")
 _VALUES = ("--profile", "--root", "--pins", "--cache")
@@ -138,7 +138,7 @@ def native_state(pins_file: str | None, choice: str, inputs: str) -> str:
             *(os.path.join(sources, part) for part in receipt.HOST_SOURCES),
             *inputs.split("\0"),
         ),
-        variables=_build_variables(),
+        variables=_variables(receipt.is_build_variable),
         search_path=os.environ.get("PATH", ""),
     )
     return f"{inputs}\n{described}"
@@ -192,10 +192,10 @@ def state(pins_file: str | None, name: str, profile: str) -> str:
             os.path.join(patches, name),
             *(os.path.join(sources, part) for part in receipt.RECORDER_SOURCES),
         ),
-        variables=_build_variables(),
+        variables=_variables(receipt.is_recorder_variable),
         search_path=os.environ.get("PATH", ""),
     )
 
 
-def _build_variables() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if value and receipt.is_build_variable(key)}
+def _variables(which: Callable[[str], bool]) -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if value and which(key)}
