@@ -190,6 +190,9 @@ void Body::instruction(std::string_view op, std::string_view result)
         const Typed left = operand();
         comma();
         (void)grammar_.value(left.type);
+        if (!integers_.empty() && left.value.kind == Value::Kind::local)
+            if (const auto known = integers_.find(left.value.name); known != integers_.end())
+                integers_.emplace(result, TypeId{known->second}); // an address, further on
         end();
         return;
     }
@@ -367,6 +370,7 @@ void Body::instruction(std::string_view op, std::string_view result)
         skip_flags();
         const Typed pointer = operand();
         access(pointer);
+        written(pointer);
         comma();
         (void)operand();
         comma();
@@ -381,6 +385,7 @@ void Body::instruction(std::string_view op, std::string_view result)
             text_.stop_expecting("an atomic operation");
         const Typed pointer = operand();
         access(pointer);
+        written(pointer);
         comma();
         (void)operand();
         atomic_end();
@@ -523,6 +528,14 @@ void Body::load(std::string_view result)
     atomic_end();
 }
 
+void Body::written(const Typed& pointer)
+{
+    const Type& type = types_[pointer.type];
+    if (type.kind == Type::Kind::pointer && type.address_space == constant_space
+        && pointer.value.kind == Value::Kind::local)
+        fact(FactKind::constant_store);
+}
+
 void Body::store()
 {
     skip_flags();
@@ -530,8 +543,7 @@ void Body::store()
     comma();
     const Typed pointer = operand();
     access(pointer);
-    if (types_[pointer.type].address_space == constant_space && pointer.value.kind == Value::Kind::local)
-        fact(FactKind::constant_store);
+    written(pointer);
     if (types_.look(value.type).pointers && types_[pointer.type].flat && pointer.value.kind == Value::Kind::local)
     {
         const bool local = value.value.kind == Value::Kind::local;
@@ -629,6 +641,8 @@ void Body::arguments(std::vector<TypeId>& out, bool accessed)
         const Value value = grammar_.value(type);
         if (accessed)
             access({type, value});
+        if (accessed && out.size() == 1) // where llvm.memset, memcpy and memmove write to
+            written({type, value});
     } while (text_.take(','));
     text_.expect(')');
 }

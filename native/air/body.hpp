@@ -29,6 +29,7 @@ private:
     void count(std::string_view callee, TypeId type, std::uint32_t offset);
     void load(std::string_view result);
     void store();
+    void written(const Typed& pointer);
     void cast(Word word, std::string_view result);
     // A ptrtoint, an inttoptr, or another cast of something that holds no flat pointer.
     void through_integer(const Typed& from, TypeId to, std::string_view result);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -11,6 +12,8 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -113,6 +116,33 @@ def test_a_process_that_dies_names_its_module() -> None:
     outcomes = list(files.check_units(todo, Policy(limits=EndsItsProcess()), jobs=2))
     assert [one.findings[0].where for one in outcomes] == [str(unit.path) for unit in todo]
     assert all(one.findings[0].rule == "AIR-B1" and "ended its process" in one.findings[0].seen for one in outcomes)
+
+
+class OneThatEnds(files.Unit):
+    """A module that no process survives unpacking."""
+
+    def __reduce__(self) -> tuple[object, tuple[int]]:
+        return os._exit, (3,)
+
+
+def test_a_module_that_ends_its_process_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLVM ends the process on one of many; the others are checked together, and not one by one."""
+    started = 0
+    pool = files._pool
+
+    def counted(jobs: int) -> AbstractContextManager[Executor]:
+        nonlocal started
+        started += 1
+        return pool(jobs)
+
+    monkeypatch.setattr(files, "_pool", counted)
+    whole = [files.Unit(FOLDER / "k01_scalars.ll")] * 99
+    outcomes = list(
+        files.check_units([*whole[:40], OneThatEnds(FOLDER / "k02_simd.ll"), *whole[40:]], Policy(), jobs=2)
+    )
+    assert [bool(one.findings) for one in outcomes] == [False] * 40 + [True] + [False] * 59
+    assert "ended its process" in outcomes[40].findings[0].seen
+    assert started < 20
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
@@ -265,6 +295,19 @@ def test_growth_beyond_the_baseline_fails(toolchain: Toolchain) -> None:
     for data in (b"", b"[]", b'{"format": 2}', b'{"format": 1, "kernels": {"k": 3}}'):
         baseline.write_bytes(data)
         assert check(toolchain, path, "--baseline", baseline).status == 17
+
+
+def test_a_baseline_that_cannot_be_written_leaves_the_old_one(toolchain: Toolchain) -> None:
+    path, baseline = toolchain.here / "a.ll", toolchain.here / "baseline.json"
+    path.write_bytes(kernel())
+    assert check(toolchain, path, "--save-baseline", baseline).status == 0
+    before = baseline.read_bytes()
+    path.write_bytes(kernel("%x = add i32 1, 2"))
+    limited = dataclasses.replace(toolchain, before=("prlimit", "--fsize=64"))
+    ended = check(limited, path, "--save-baseline", baseline)
+    assert (ended.status, "cannot be written" in ended.stderr) == (17, True), ended
+    assert baseline.read_bytes() == before
+    assert sorted(one.name for one in toolchain.here.iterdir() if one.name.startswith(".")) == []
 
 
 @pytest.mark.parametrize("graphviz", [False, True], ids=["plain", "graphviz"])

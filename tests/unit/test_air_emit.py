@@ -58,12 +58,19 @@ def test_names_go_into_the_program_in_backticks() -> None:
 
 
 def test_one_entry_name_for_two_kernels() -> None:
-    made = [Emitted(kernel("a"), "s", "x"), Emitted(kernel("b"), "t", "x"), Emitted(kernel("a", "n"), "s", "x")]
+    made = [Emitted(kernel("a"), "s", "x"), Emitted(kernel("b"), "t", "x"), Emitted(kernel("a", "n"), "s", "y")]
     (finding,) = reused_names(made)
     assert finding.rule == "AIR-D2"
     assert finding.where == "n.mojo:3:5"
     assert "m.a at m.mojo:3:5" in finding.seen
     assert not reused_names(made[:2])
+
+
+def test_two_programs_may_launch_one_kernel() -> None:
+    text = "; ModuleID = '{0}'\nsource_filename = \"{0}\"\ndefine void @s() {{\n{1}}}\n"
+    one, same = (Emitted(kernel("a", name), "s", text.format(name, "")) for name in "mn")
+    assert not reused_names([one, same])
+    assert reused_names([one, Emitted(kernel("a", "n"), "s", text.format("n", "unreachable\n"))])
 
 
 # As Mojo 1.1 says them, shortened.

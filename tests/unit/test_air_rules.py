@@ -419,6 +419,36 @@ def test_memory_is_not_copied_through_a_flat_pointer_to_a_device() -> None:
     assert said(kernel(cast + copy.replace("%f", "%s"), DECLARED)) == set()
 
 
+@pytest.mark.parametrize(
+    ("body", "top"),
+    [
+        ("call void @llvm.memset.p2.i64(ptr addrspace(2) %c, i8 0, i64 4, i1 false)", "i8, i64, i1"),
+        ("call void @llvm.memcpy.p2.p1.i64(ptr addrspace(2) %c, ptr addrspace(1) %a, i64 4, i1 false)", "p1"),
+        ("%o = atomicrmw add ptr addrspace(2) %c, i32 1 monotonic", ""),
+        ("%o = cmpxchg ptr addrspace(2) %c, i32 1, i32 2 monotonic monotonic", ""),
+    ],
+    ids=["memset", "memcpy", "atomicrmw", "cmpxchg"],
+)
+def test_nothing_writes_to_constant_memory(body: str, top: str) -> None:
+    declared = {
+        "": "",
+        "p1": "declare void @llvm.memcpy.p2.p1.i64(ptr addrspace(2), ptr addrspace(1), i64, i1)\n",
+        "i8, i64, i1": "declare void @llvm.memset.p2.i64(ptr addrspace(2), i8, i64, i1)\n",
+    }[top]
+    constant = "@constant = internal addrspace(2) global [4 x i32] zeroinitializer"
+    element = "%c = getelementptr i32, ptr addrspace(2) @constant, i64 1\n "
+    assert ("AIR-E10", "error") in said(kernel(element + body, f"{declared}{constant}"))
+    read = "call void @llvm.memcpy.p1.p2.i64(ptr addrspace(1) %a, ptr addrspace(2) %c, i64 4, i1 false)"
+    other = "declare void @llvm.memcpy.p1.p2.i64(ptr addrspace(1), ptr addrspace(2), i64, i1)\n"
+    assert said(kernel(element + read, f"{other}{constant}")) == set()
+
+
+def test_an_address_that_was_computed_with_is_one_still() -> None:
+    cast = "%i = ptrtoint ptr addrspace(1) %a to i64\n %j = add i64 %i, 4\n %p = inttoptr i64 %j to ptr addrspace({})"
+    assert said(kernel(cast.format(3))) == {("AIR-W11", "warning")}
+    assert said(kernel(cast.format(1))) == set()
+
+
 def test_a_flat_pointer_that_was_an_integer_and_a_device_pointer() -> None:
     cast = "%i = ptrtoint ptr addrspace(1) %a to i64\n %f = inttoptr i64 %i to ptr\n "
     assert said(kernel(cast)) == {("AIR-W11", "warning")}

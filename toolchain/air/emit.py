@@ -108,12 +108,16 @@ def emit(
 
 
 def reused_names(emitted: Sequence[Emitted]) -> list[AirFinding]:
-    """A finding for each kernel whose entry has the name of an earlier kernel's: a library holds one of them."""
-    first: dict[str, Kernel] = {}
+    """A finding for each kernel whose entry has the name of an earlier, other kernel's: a library holds one of them.
+
+    Two programs may launch one kernel: then their modules say the same.
+    """
+    first: dict[str, Emitted] = {}
     findings = []
     for one in emitted:
-        earlier = first.setdefault(one.symbol, one.kernel)
-        if earlier != one.kernel:
+        before = first.setdefault(one.symbol, one)
+        earlier = before.kernel
+        if earlier != one.kernel and _content(before) != _content(one):
             findings.append(
                 one.kernel.finding(
                     NAMES,
@@ -123,6 +127,11 @@ def reused_names(emitted: Sequence[Emitted]) -> list[AirFinding]:
                 )
             )
     return findings
+
+
+def _content(one: Emitted) -> str:
+    """A module's text, less what names the program that it was made for."""
+    return re.sub(r"^(?:; ModuleID = |source_filename = ).*\n", "", one.text, flags=re.MULTILINE)
 
 
 def _batches(kernels: Sequence[Kernel], jobs: int) -> list[tuple[Kernel, ...]]:

@@ -11,12 +11,13 @@ import contextlib
 import functools
 import gc
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from io import RawIOBase
 from multiprocessing import active_children, get_context
 from pathlib import Path
+from threading import Event
 
 from toolchain.air import llvm, metallib
 from toolchain.air.module import MAX_TEXT_BYTES, Module, parse
@@ -147,7 +148,8 @@ def examined(unit: Unit, policy: Policy) -> tuple[Outcome, Module | None]:
         with _pool(1) as pool:
             return pool.submit(examine, unit, policy).result()
     except BrokenProcessPool:
-        return next(_one_by_one([unit], policy)), None
+        (outcome,) = _apart([unit], policy, Event())
+        return outcome, None
 
 
 def check_units(
@@ -162,23 +164,39 @@ def check_units(
             with contextlib.suppress(BrokenProcessPool):  # all that were waiting end so; they are tried again below
                 finished[waiting[future]] = future.result()
                 done(len(batches[waiting[future]]))
-    for number, batch in enumerate(batches):
-        if number not in finished:
-            finished[number] = tuple(_one_by_one(batch, policy))
-            done(len(batch))
-        yield from finished.pop(number)
-
-
-def _one_by_one(batch: Sequence[Unit], policy: Policy) -> Iterator[Outcome]:
-    for unit in batch:
+    stopped = Event()
+    with ThreadPoolExecutor(jobs) as threads:
+        again = {
+            number: threads.submit(_apart, batch, policy, stopped)
+            for number, batch in enumerate(batches)
+            if number not in finished
+        }
         try:
-            with _pool(1) as pool:
-                yield pool.submit(examine, unit, policy).result()[0]
-        except BrokenProcessPool:
-            yield Outcome(
-                unit.name,
-                tuple(judged([_unreadable(unit, llvm.Complaint("LLVM ended its process on this module"))], policy)),
-            )
+            for number, batch in enumerate(batches):
+                if number in again:
+                    finished[number] = again.pop(number).result()
+                    done(len(batch))
+                yield from finished.pop(number)
+        except BaseException:
+            stopped.set()
+            threads.shutdown(wait=False, cancel_futures=True)
+            for child in active_children():
+                child.kill()
+            raise
+
+
+def _apart(batch: Sequence[Unit], policy: Policy, stopped: Event) -> tuple[Outcome, ...]:
+    """Modules in a process of their own, and half of them where LLVM ends it, down to the one that it ends with."""
+    if stopped.is_set():
+        return ()
+    # Suppressed inside: what leaves the pool's block as an error ends the processes of the other threads, too.
+    with _pool(1) as pool, contextlib.suppress(BrokenProcessPool):
+        return pool.submit(_check_batch, batch, policy).result()
+    if len(batch) == 1:
+        complaint = llvm.Complaint("LLVM ended its process on this module")
+        return (Outcome(batch[0].name, tuple(judged([_unreadable(batch[0], complaint)], policy))),)
+    middle = len(batch) // 2
+    return (*_apart(batch[:middle], policy, stopped), *_apart(batch[middle:], policy, stopped))
 
 
 def _check_batch(batch: Sequence[Unit], policy: Policy) -> tuple[Outcome, ...]:

@@ -19,6 +19,7 @@ from toolchain.cli.annotations import annotation
 from toolchain.cli.options import Settings, fail_on_option, with_settings
 from toolchain.cli.text import count, escaped, say
 from toolchain.errors import AirError
+from toolchain.files import replace_whole
 from toolchain.rules.rule import Severity, fails
 
 if TYPE_CHECKING:
@@ -378,7 +379,7 @@ def _draw(kernel: str, output: Path, todo: Sequence[object], outcomes: Sequence[
 
 def _write(path: Path, data: bytes) -> None:
     try:
-        path.write_bytes(data)
+        replace_whole(path, data)
     except OSError as error:
         raise AirError(f"{path}: cannot be written: {error.strerror or error}") from error
 

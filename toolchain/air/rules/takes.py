@@ -199,12 +199,13 @@ def foreign(subject: Subject) -> Iterator[AirFinding]:
 
 @rule(
     "AIR-E6",
-    "what is called or named is defined, or Metal's own",
+    "what is called is defined, or Metal's own, and so is every variable",
     why="Only air.*, llvm.* and what is marked air.externally_defined are Metal's to provide; another declaration ends "
     "in `Undefined symbols`.",
     mend="Find the function in the call chain that calls it: a library function that has no version for the GPU.",
     source="JuliaGPU/Metal.jl#480; air.externally_defined observed in mlx.metallib 0.32.4 for macOS 26",
-    limits="External variables are a warning outside of Mojo's dialect: no module of mlx.metallib 0.32.4 has one.",
+    limits="Functions that are named as values and not called. External variables are a warning outside of Mojo's "
+    "dialect: no module of mlx.metallib 0.32.4 has one.",
 )
 def undefined(subject: Subject) -> Iterator[AirFinding]:
     """Callees and variables that are declared alone."""
@@ -344,7 +345,7 @@ def constant_stores(subject: Subject) -> Iterator[AirFinding]:
         yield subject.finding(
             "AIR-E10",
             expected="stores into memory of other address spaces than 2",
-            seen="a store through ptr addrspace(2)",
+            seen="a store, an atomic operation or an llvm.mem* through ptr addrspace(2)",
             line=fact.line,
             function=function.name,
         )

@@ -322,7 +322,8 @@ def casts_to_specific(subject: Subject) -> Iterator[AirFinding]:
     mend="Keep the pointer; index it instead of computing with its address.",
     source="GPUCompiler.jl src/metal.jl, is_valid_addr_space_cast; observed: LLVM's reader of bitcode mends a lost "
     "address space so (k09); no module of mlx.metallib 0.32.4 turns a pointer into an integer",
-    limits="Where the integer is the very one that the pointer became, in one function.",
+    limits="An address that goes through anything but arithmetic (memory, a choice, a call), or from function to "
+    "function.",
 )
 def casts_by_integers(subject: Subject) -> Iterator[AirFinding]:
     """inttoptr of a ptrtoint of another address space."""
