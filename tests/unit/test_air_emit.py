@@ -67,7 +67,7 @@ def test_one_entry_name_for_two_kernels() -> None:
 
 
 def test_two_programs_may_launch_one_kernel() -> None:
-    text = "; ModuleID = '{0}'\nsource_filename = \"{0}\"\ndefine void @s() {{\n{1}}}\n"
+    text = '; ModuleID = \'{0}\'\nsource_filename = "{0}"\ndefine void @s() {{\n{1}}}\n!7 = !{{!"{0}"}}\n'
     one, same = (Emitted(kernel("a", name), "s", text.format(name, "")) for name in "mn")
     assert not reused_names([one, same])
     assert reused_names([one, Emitted(kernel("a", "n"), "s", text.format("n", "unreachable\n"))])
@@ -188,6 +188,24 @@ def test_modules_that_no_launch_explains() -> None:
     assert explain("prog_other_a") == ["AIR-D2 1: prog_other_a, which no launch explains"]
     assert explain("prog_plain_a", "prog_plain_b") == ["plain", "plain", "AIR-D2 19: prog_plain_b as well"]
     assert explain("prog_scale_a", "prog_scale_b", "prog_scale_c")[-1] == "AIR-D2 20: prog_scale_c as well"
+
+
+def test_modules_that_an_imported_launch_explains() -> None:
+    """A program may call a function of a library that launches kernels of its own."""
+    library = Source(
+        "from std.gpu import f\n\ndef shade(x: Int):\n    pass\n\ndef run(ctx: C) raises:\n"
+        "    ctx.enqueue_function[shade](grid_dim=1)\n",
+        "post.mojo",
+    )
+    source = Source(PROGRAM, "prog.mojo")
+    imported = tuple(("lib.post", site) for site in program_sites(library))
+    assert imported
+    program = Program(Path("/d/prog.mojo"), "prog.mojo", "prog", (), source, program_sites(source), imported)
+    texts = {f"host_{one}.ll": f"define void @{one}(ptr %0) {{\n" for one in ("lib_post_shade_a", "lib_post_other_a")}
+    shade, other = explained(program, texts)
+    assert (isinstance(shade, Emitted), shade.kernel.name) == (True, "shade")
+    assert isinstance(other, Failed)
+    assert "which no launch explains" in other.finding.seen
 
 
 def test_modules_that_are_not_what_their_file_says() -> None:

@@ -288,6 +288,8 @@ MISFITS = [
     (buffer(access="air.sample"), "ptr addrspace(1)", "air.sample", "error"),
     (f'!"air.texture", {TABLED}, !"air.sample"', "i32", "i32", "error"),
     (f'!"air.sampler", {TABLED}', "ptr", "ptr", "error"),
+    (f'!"air.sampler", {TABLED}', "ptr addrspace(1)", "ptr addrspace(1)", "note"),
+    (buffer(space=", i32 2", access="air.read_write"), "ptr addrspace(2)", "air.read_write", "warning"),
     ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint"', "ptr addrspace(1)", "ptr addrspace(1)", "error"),
     ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint3"', "<4 x i32>", "<4 x i32>", "error"),
     ('!"air.thread_position_in_grid", !"air.arg_type_name", !"uint3"', "<2 x i32>", "uint3", "error"),

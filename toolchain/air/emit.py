@@ -130,8 +130,10 @@ def reused_names(emitted: Sequence[Emitted]) -> list[AirFinding]:
 
 
 def _content(one: Emitted) -> str:
-    """A module's text, less what names the program that it was made for."""
-    return re.sub(r"^(?:; ModuleID = |source_filename = ).*\n", "", one.text, flags=re.MULTILINE)
+    """A module's text, less the names of the program that it was made for: air.source_file_name has one, too."""
+    text = re.sub(r"^; ModuleID = .*\n", "", one.text, flags=re.MULTILINE)
+    named = re.search(r'^source_filename = ("[^"\n]*")$', text, flags=re.MULTILINE)
+    return text.replace(named[1], '""') if named else text
 
 
 def _batches(kernels: Sequence[Kernel], jobs: int) -> list[tuple[Kernel, ...]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from toolchain.files import standing_at
 from toolchain.progress import Progress
 
 if TYPE_CHECKING:  # a run with nothing changed reads no source
+    from toolchain.air.launches import Site
     from toolchain.air.program import Program
     from toolchain.air.syntax import Source
 
@@ -156,10 +158,21 @@ def _plan(path: Path, request: Request, read: dict[Path, Source]) -> _Todo:
     made_of = reached(request.module, request.search, read)
     if source.is_program:
         sites = launches.program(source)
-        program = Program(request.module, request.shown, module, request.search, source, sites)
+        imported = tuple(_launched_in(request.module, made_of, read))
+        program = Program(request.module, request.shown, module, request.search, source, sites, imported)
         return _Todo(request, made_of, (), program)
     kernels = tuple(
         Kernel(one.kernel, module, request.search, request.shown, one.line, one.column)
         for one in launches.strict(source)
     )
     return _Todo(request, made_of, kernels, None)
+
+
+def _launched_in(program: Path, made_of: Reached, read: Mapping[Path, Source]) -> Iterator[tuple[str, Site]]:
+    """What the modules that a program imports launch, as far as they are sources that can be imported and read."""
+    from toolchain.air import launches
+
+    for path in map(Path, made_of.files):
+        if path != program.resolve() and path in read:
+            with contextlib.suppress(AirError):
+                yield from ((place_of(path).dotted, site) for site in launches.program(read[path]))

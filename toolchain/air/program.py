@@ -35,7 +35,10 @@ HOST = "host"  # the program's own assembly; the compiler puts its name before e
 
 @dataclass(frozen=True)
 class Program:
-    """A program to emit: its file, as messages show it and as Mojo imports it, and what its source launches."""
+    """A program to emit: its file, as messages show it and as Mojo imports it, and what its source launches.
+
+    `imported` is what modules that it imports launch, by their dotted names: the program may call into them.
+    """
 
     path: Path
     shown: str
@@ -43,6 +46,7 @@ class Program:
     search: tuple[Path, ...]
     source: Source
     sites: tuple[Site, ...]
+    imported: tuple[tuple[str, Site], ...] = ()
 
     def kernel(self, site: Site | None, name: str) -> Kernel:
         """A kernel of this program, at the place that launches it."""
@@ -80,7 +84,8 @@ def explained(program: Program, texts: dict[str, str]) -> tuple[Outcome, ...]:
     """Each file that the compiler wrote as a module, or a finding for what no launch explains.
 
     `texts` is by file name, host_SYMBOL.ll. Every module takes a launch of its own, a kernel with a set of parameters
-    at the places that launch it: any number where one of these is generic, and none where all are dead code.
+    at the places that launch it: any number where one of these is generic, and none where all are dead code. What only
+    an imported module launches takes none: how often the program comes by there is not in its source.
     """
     outcomes: list[Outcome] = []
     explaining: dict[str, list[Site]] = {}
@@ -88,9 +93,14 @@ def explained(program: Program, texts: dict[str, str]) -> tuple[Outcome, ...]:
         stem = name.removeprefix(f"{HOST}_").removesuffix(".ll")
         symbol = _symbol(stem, text)
         sites = sorted(
-            (site for site in program.sites if explains(program, site, symbol or stem)),
-            key=lambda site: -len(_exactly(program, site, symbol or stem)),
+            (site for site in program.sites if explains(program.module, site, symbol or stem)),
+            key=lambda site: -len(_exactly(program.module, site, symbol or stem)),
         )
+        if symbol is not None and not sites:
+            called = [site for module, site in program.imported if explains(module, site, symbol)]
+            if called:
+                outcomes.append(Emitted(program.kernel(None, called[0].kernel or symbol), symbol, text))
+                continue
         kernel = program.kernel(sites[0] if sites else None, (sites[0].kernel if sites else "") or symbol or stem)
         if symbol is None or not sites:
             outcomes.append(Failed(kernel, wrong_module(kernel, *_wrong(symbol, stem, text)), lasting=True))
@@ -109,19 +119,20 @@ def explained(program: Program, texts: dict[str, str]) -> tuple[Outcome, ...]:
     return tuple(outcomes)
 
 
-def explains(program: Program, site: Site, symbol: str) -> bool:
-    """Whether a site's kernel may have this entry name: module and name in front, as far as they were not cut off."""
+def explains(module: str, site: Site, symbol: str) -> bool:
+    """Whether the kernel of a site in `module` may have this entry name: module and name in front, as far as they were
+    not cut off."""
     if not site.path:
         return True  # what it launches is known to the compiler alone
-    if site.local or _exactly(program, site, symbol):
-        return _exactly(program, site, symbol) != ""
+    if site.local or _exactly(module, site, symbol):
+        return _exactly(module, site, symbol) != ""
     # Imported from a module that may itself import it, or the member of something that has another name.
     return f"_{_mangled(site.kernel)}"[: HEAD // 2] in symbol
 
 
-def _exactly(program: Program, site: Site, symbol: str) -> str:
+def _exactly(module: str, site: Site, symbol: str) -> str:
     """How a site's kernel begins a symbol, by its full path; '' where it does not."""
-    wanted = _mangled(f"{program.module}_{site.path}" if site.local else site.path)
+    wanted = _mangled(f"{module}_{site.path}" if site.local else site.path)
     return wanted if site.path and symbol.startswith(wanted[:HEAD]) else ""
 
 
@@ -229,7 +240,8 @@ def at_fault(program: Program, wrong: str) -> Kernel:
 
 def explains_failure(program: Program, site: Site, wrong: str) -> bool:
     """Whether the compiler's message names this site's kernel."""
-    return any(explains(program, site, symbol) for symbol in re.findall(r"'(\w+)'", wrong)) if site.kernel else False
+    symbols = re.findall(r"'(\w+)'", wrong) if site.kernel else []
+    return any(explains(program.module, site, symbol) for symbol in symbols)
 
 
 def _mangled(name: str) -> str:

@@ -99,6 +99,8 @@ def _misfits(kind: str, space: int, access: str, type_name: str, unknown: str, p
         found += _buffer(kind, space, access, parameter)
     elif kind in RESOURCES and _POINTER.fullmatch(parameter) is None:
         found.append(Misfit(f"a pointer of a specific address space as {kind}", parameter))
+    elif kind == "air.sampler" and parameter != "ptr addrspace(2)":
+        found.append(Misfit("ptr addrspace(2) as air.sampler", parameter, Severity.NOTE))
     elif kind in POSITIONS or kind in INDICES:
         found += _number(kind, type_name, parameter)
     if unknown:
@@ -120,6 +122,8 @@ def _buffer(kind: str, space: int, access: str, parameter: str) -> list[Misfit]:
         found.append(Misfit(f"one of {', '.join(_ACCESS)}", "none", Severity.WARNING))
     elif access not in _ACCESS:
         found.append(Misfit(f"one of {', '.join(_ACCESS)}", access))
+    elif pointer[1] == "2" and access != "air.read":
+        found.append(Misfit("air.read of constant memory", access, Severity.WARNING))
     return found
 
 
