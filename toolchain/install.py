@@ -266,8 +266,12 @@ def _make(plan: _Plan, job: Job, archives: Sequence[VerifiedArchive]) -> Toolcha
 
 
 def _require_bin(plan: _Plan, job: Job, root: Path) -> None:
-    """Raise PinsError where no folder of `bin` is there; single ones may be there on other platforms alone."""
-    if plan.pin.bin and not any((root / folder).is_dir() for folder in plan.pin.bin):
+    """Raise PinsError where no folder of `bin` is there, and one could be: some are there on other platforms alone."""
+    from toolchain.sources.archives.placing import may_have
+
+    if any((root / folder).is_dir() for folder in plan.pin.bin):
+        return
+    if any(may_have(plan.pin, job.platform, folder) for folder in plan.pin.bin):
         folders = ", ".join(map(str, plan.pin.bin))
         raise PinsError(
             f"{plan.pin.overridden or job.pins_origin}:{plan.pin.line}: {plan.pin.name}: bin: expected a folder of the "

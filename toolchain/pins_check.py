@@ -13,10 +13,9 @@ from toolchain.errors import AttestationError, DigestMismatchError, FetchError, 
 from toolchain.files import is_folder, standing_at
 from toolchain.findings import Finding
 from toolchain.pins import Archive, IndexSource, Pin, PinSet, UrlSource
-from toolchain.platforms import Platform
 from toolchain.progress import Progress
 from toolchain.sources.archives.members import collision_key, follow
-from toolchain.sources.archives.placing import may_fill
+from toolchain.sources.archives.placing import may_have
 from toolchain.sources.attesting import bring_document
 from toolchain.sources.cache import attestation
 from toolchain.sources.network.download import Network
@@ -73,7 +72,7 @@ def _empty_bins(pins: PinSet, patches: Path) -> Iterator[Finding]:
         if pin.recorder or os.path.lexists(patches / pin.name):
             continue
         for folder in pin.bin:
-            if not any(_may_have(pin, platform, folder) for platform in pin.platforms()):
+            if not any(may_have(pin, platform, folder) for platform in pin.platforms()):
                 yield Finding(
                     "pins.bin",
                     f"{pin.overridden or pins.origin}:{pin.line}",
@@ -81,15 +80,6 @@ def _empty_bins(pins: PinSet, patches: Path) -> Iterator[Finding]:
                     f"{folder}, and no place puts anything there",
                     "correct bin, or the places",
                 )
-
-
-def _may_have(pin: Pin, platform: Platform, folder: PurePosixPath) -> bool:
-    archives = pin.archives_for(platform)
-    return (
-        not all(archive.places for archive in archives)
-        or any(folder in (path, *path.parents) for path, _ in pin.links_for(platform))
-        or any(may_fill(one, folder.as_posix()) for archive in archives for one in archive.places)
-    )
 
 
 def _bad_paths(pins: PinSet) -> Iterator[Finding]:

@@ -14,9 +14,11 @@ import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from toolchain.errors import ArchiveError, PinsError
-from toolchain.pins import Place
+from toolchain.pins import Pin, Place
+from toolchain.platforms import Platform
 from toolchain.sources.archives.members import (
     MAX_LINK_HOPS,
     Entry,
@@ -190,6 +192,16 @@ def _fixed_prefix(pattern: str) -> str:
     folders = pattern.split("/")[:-1]
     fixed = next((number for number, part in enumerate(folders) if _WILDCARD.search(part)), len(folders))
     return "/".join(folders[:fixed])
+
+
+def may_have(pin: Pin, platform: Platform, folder: PurePosixPath) -> bool:
+    """Whether a pin's archives and links could make `folder` on a platform, as far as the places tell."""
+    archives = pin.archives_for(platform)
+    return (
+        not all(archive.places for archive in archives)
+        or any(folder in (path, *path.parents) for path, _ in pin.links_for(platform))
+        or any(may_fill(one, folder.as_posix()) for archive in archives for one in archive.places)
+    )
 
 
 def may_fill(one: Place, folder: str) -> bool:
