@@ -252,7 +252,10 @@ def find(
             hint=otherwise,
         )
     listed = "".join(f"\n  {one.label} in {one.root}" for one in chosen)
-    raise InstallError(f"{len(chosen)} installed toolchains are called {name}:{listed}", hint=_telling_apart(chosen))
+    apart = _telling_apart(chosen)
+    # A key that none of them has: what is wanted is not there, whichever these are.
+    hint = f"{otherwise}, or {apart}" if key is not None and otherwise else apart
+    raise InstallError(f"{len(chosen)} installed toolchains are called {name}:{listed}", hint=hint)
 
 
 def _telling_apart(several: Sequence[Toolchain]) -> str:

@@ -348,8 +348,12 @@ def test_env_says_that_a_root_is_not_what_is_pinned_now(toolchain: Toolchain) ->
     assert (ended.status, ended.stderr, toolchain.run("env", "tool", "--json").json()["pinned"]) == (0, "", True)
     toolchain.pins.write_text(toolchain.pins.read_text().replace('"1.0"', '"1.1"'))
     ended = toolchain.run("env", "tool")
-    assert (ended.status, "is not what is pinned now" in ended.stderr) == (0, True)
-    assert toolchain.run("env", "tool", "--json").json()["pinned"] is False
+    assert (ended.status, ended.stdout, "is not what is pinned now" in ended.stderr) == (16, "", True)
+    assert "toolchain install tool" in ended.stderr
+    for name in ("tool@1.0", root_of(toolchain).name):
+        ended = toolchain.run("env", name)
+        assert (ended.status, "is not what is pinned now" in ended.stderr) == (0, True)
+        assert toolchain.run("env", name, "--json").json()["pinned"] is False
 
 
 def test_patches_of_no_pin_are_told(toolchain: Toolchain) -> None:

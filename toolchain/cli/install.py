@@ -240,6 +240,8 @@ def uninstall(settings: Settings, names: tuple[str, ...], profile: str | None, e
 def env(settings: Settings, name: str, profile: str | None, shell: bool, cmake: bool) -> None:
     """Print the environment that an installed tool needs: PATH, its variables, a prefix for CMake.
 
+    NAME gives the root that is pinned now, and no other; NAME@VERSION, or a root's folder, gives that one.
+
     For a shell: eval "$(toolchain env slang)"
     """
     if shell + cmake + settings.json > 1:
@@ -255,7 +257,11 @@ def env(settings: Settings, name: str, profile: str | None, shell: bool, cmake: 
         say(f"{toolchain.root}: {_touched(toolchain)}", err=True)
     pinned = pins is not None and _is_pinned_now(settings, pins, toolchain)
     if pins is not None and not pinned:
-        say(f"warning: {toolchain.label} in {toolchain.root} is not what is pinned now", fg="yellow", err=True)
+        stale = f"{toolchain.label} in {toolchain.root} is not what is pinned now"
+        record = toolchain.record
+        if name == record.name and any(pin.name == name and record.profile in pin.profiles for pin in pins.pins):
+            raise InstallError(stale, hint=f"{otherwise}; or name this one, as {toolchain.root.name}")
+        say(f"warning: {stale}", fg="yellow", err=True)
     wanted = toolchain.environment()
     if settings.json:
         document.show({"root": str(toolchain.root), "pinned": pinned, **wanted.to_json()})
