@@ -729,6 +729,7 @@ def test_a_fifo_is_nowhere_waited_for(store: Store, tmp_path: Path) -> None:
 
 def test_what_a_running_process_works_on_is_no_leftover(store: Store) -> None:
     archive = pinned(DATA)
+    store.prepare()
     with store.receive(archive, on_wait=lambda text: None) as incoming:
         assert isinstance(incoming, Incoming)
         incoming.open()

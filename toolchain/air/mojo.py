@@ -172,7 +172,7 @@ def _launched_in(program: Path, made_of: Reached, read: Mapping[Path, Source]) -
     """What the modules that a program imports launch, as far as they are sources that can be imported and read."""
     from toolchain.air import launches
 
-    for path in map(Path, made_of.files):
-        if path != program.resolve() and path in read:
+    for path in sorted({Path(file) for file in made_of.files} - {program.resolve()}):
+        if path in read:
             with contextlib.suppress(AirError):
                 yield from ((place_of(path).dotted, site) for site in launches.program(read[path]))

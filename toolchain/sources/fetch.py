@@ -73,6 +73,7 @@ class _Job:
         self._network = network
         self._progress = progress
         self._cancelled = threading.Event()
+        self._is_prepared = False
 
     def cancel(self) -> None:
         """End every download soon, with its part in the cache and its lock let go. From any thread."""
@@ -111,6 +112,9 @@ class _Job:
         return verified
 
     def _receive(self, archive: Archive) -> Holding:
+        if not self._is_prepared:  # once for 200 archives; twice does no harm
+            self._store.prepare()
+            self._is_prepared = True
         with self._store.receive(archive, on_wait=self._progress.note) as incoming:
             if not isinstance(incoming, Incoming):
                 return incoming

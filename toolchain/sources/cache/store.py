@@ -159,14 +159,13 @@ class Store(CacheFolder):
 
     @contextlib.contextmanager
     def receive(self, archive: Archive, *, on_wait: Callable[[str], None]) -> Iterator[Holding | Incoming]:
-        """Become the one process that brings in `archive`, after waiting for any other.
+        """Become the one process that brings in `archive`, after waiting for any other. The cache is prepared.
 
         Gives the holding where another process brought the bytes in the meantime; else an `Incoming` to write to.
         Raises CacheError where the cache cannot be written; FetchError where the other process takes too long.
         """
         sha256 = archive.sha256
         with contextlib.ExitStack() as stack:
-            self.prepare()
             held = stack.enter_context(self._lock(archive, on_wait))
             holding = self.look_up(archive)
             if holding.state in (State.HELD, State.UNATTESTED):
